@@ -8,20 +8,21 @@ const common = {
   hookTimeout: TEST_MS,
   expect: { poll: { timeout: WAIT_MS } },
   setupFiles: ['test/cleaning.ts'],
-  // Reports are plain ASCII in other locales, and as wide as COLUMNS. Reading certificates takes 30 ms of every process.
+  // In other locales reports are plain ASCII, and COLUMNS sets their width. Reading certificates takes 30 ms in every
+  // process.
   env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '' },
 };
-/** More than processors: most of these tests wait for other processes. */
+/** More workers than processors, because most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
 
-/** After all others, and fewer at a time: these compare times. */
+/** Accuracy tests run after all others and fewer at a time, because they compare times. */
 const accuracy = {
   ...common,
   sequence: { groupOrder: 1 },
   maxWorkers: Math.min(4, 2 * availableParallelism()),
 };
 
-/** They load the driver or NVML with settings of their own, which a process does once. */
+/** Files that load the driver or NVML with their own settings, which a process can do only once. */
 const OWN_PROCESS = [
   'fragmentation',
   'ground-truth',
@@ -33,7 +34,10 @@ const OWN_PROCESS = [
   'throughput',
 ].map((name) => `test/truth/pairs/${name}.test.ts`);
 
-/** The longest first, or everything would wait for them at the end. Vitest knows by itself only what it has run before. */
+/**
+ * The longest files, which start first so that nothing waits for them at the end. Vitest itself only knows the
+ * durations of earlier runs.
+ */
 const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
@@ -80,13 +84,13 @@ export default defineConfig({
       },
       // Run by npm run test:browser, which needs Chromium.
       { test: { ...parallel, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
-      // They share no state that a process of its own would have to separate.
+      // These tests share no state, so they need no separate processes.
       { test: { ...parallel, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         test: {
           ...accuracy,
           name: 'accuracy-parallel',
-          // They share processes: starting one takes a second.
+          // The files share processes, because starting one takes a second.
           isolate: false,
           include: ['test/truth/{starts,pairs}/*.test.ts'],
           exclude: OWN_PROCESS,
@@ -102,7 +106,7 @@ export default defineConfig({
           // After the others, and fewer at a time: each has several tenants.
           sequence: { groupOrder: 2 },
           maxWorkers: Math.min(3, 1 + availableParallelism()),
-          // Of tests that a file itself calls concurrent.
+          // Limit for tests that a file declares as concurrent.
           maxConcurrency: 2,
         },
       },

@@ -1,4 +1,4 @@
-// What counting adds to a driver call: the same loop with and without libgvb-count.so, alternating.
+// Measures the time that counting adds to a driver call: the same loop with and without libgvb-count.so, alternating.
 // Usage: node bench/counting.js   (on a machine without a driver it calls the simulated one)
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

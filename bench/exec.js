@@ -1,5 +1,5 @@
-// What exec adds to a run beyond starting the program, and whether runs leak: many runs of /bin/true against the same
-// number of plain spawns, alternating. Exits with 1 if a limit is not met.
+// Measures the time that exec adds to a run beyond starting the program, and whether runs leak: many runs of /bin/true
+// against the same number of plain spawns, alternating. Exits with 1 if a limit is not met.
 // Usage: node bench/exec.js [RUNS]   (default 1000; on a machine without a driver the GPU is simulated)
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -7,9 +7,9 @@ import { execWorkloads, listDevices } from '../dist/index.js';
 
 const RUNS = Number(process.argv[2] ?? 1_000);
 const BLOCKS = 5;
-/** Milliseconds per run beyond a spawn. */
+/** Limit in milliseconds per run beyond a spawn. */
 const MOST_MS = 10;
-/** Growth between the blocks: a leak of a few kilobytes per run would exceed it. */
+/** Limit on the growth between the blocks: a leak of a few kilobytes per run would exceed it. */
 const MOST_GROWTH_BYTES = 20e6;
 const PROGRAM = '/bin/true';
 
@@ -30,7 +30,7 @@ const simulate = await listDevices().then(
   () => true,
 );
 
-/** Without the fixed cost of a round: the first metric contains all runs. */
+/** Time per run without the fixed cost of a round; the first metric contains all runs. */
 async function execMs(iterations) {
   const workload = { name: 'true', argv: [PROGRAM], warmup: 0, iterations };
   const { systems } = await execWorkloads({ workloads: [workload], rounds: 1, simulate });

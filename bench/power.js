@@ -24,7 +24,7 @@ function uniform(seed) {
   };
 }
 
-/** By the Box-Muller transform. */
+/** A standard normal number by the Box-Muller transform. */
 const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /** Share of comparisons whose 95 % interval of the ratio lies above 1. */
@@ -42,7 +42,9 @@ function detected(effect, sd, { rounds, t }) {
 /** Other metrics are compared by differences, to which percentages do not apply. */
 const byRatio = new Set(listMetrics().flatMap(({ id, delta }) => (delta.relative === undefined ? [] : [id])));
 
-/** By metric, over all systems and documents: the standard deviation of the logarithm of the ratio between rounds. */
+/**
+ * For each metric, the standard deviation of the logarithm of the ratio between rounds, over all systems and documents.
+ */
 const deviations = new Map();
 for (const file of process.argv.slice(2)) {
   const { systems } = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,5 +1,5 @@
-// How fast the kernels of LLM-* run on the first visible GPU: memory read, written and copied (GB/s), matrix products
-// in every number format (TFLOPS, the clock, the error, the kernel). To compare with bench/pytorch.py on the same
+// Measures how fast the kernels of LLM-* run on the first visible GPU: memory read, written and copied (GB/s), matrix
+// products in every number format (TFLOPS, the clock, the error, the kernel). Compare with bench/pytorch.py on the same
 // machine. Usage: node bench/rates.js [--simulate] [SIDE …]   default: 4096 8192, and FP32 only at 10000
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -34,7 +34,7 @@ export async function listDevices(options: InventoryOptions = {}): Promise<GpuIn
   return inspection.devices.map((device) => gpuInfo(inspection, device));
 }
 
-/** For every driver function and symbol path: the file that owns it, and the paths on which that is not the driver. */
+/** The file that owns each driver function on each symbol path, and the paths on which that is not the driver. */
 export async function getProvenance(options: InventoryOptions = {}): Promise<FunctionProvenance[]> {
   return functionProvenance(await ask(options, (addon, target) => addon.provenance(target)));
 }

@@ -5,7 +5,7 @@ import { rawOf } from './system-settings.js';
 export interface PriceSettings {
   /** A label. Default `USD`. */
   currency?: string;
-  /** Of a whole card for an hour: of any card, or by the name that the driver gives it. */
+  /** Price of a whole card for an hour: one for any card, or one per card name of the driver. */
   cards?: number | Readonly<Record<string, number>>;
   /**
    * What one tenant of a system pays for: a share of the card such as `50%`, or a price of an hour. Default: the share of

@@ -4,11 +4,11 @@ import { readable } from './results/readable.js';
 import { type View, viewOf } from './results/view.js';
 import { type Words, wordsOf } from './report/words.js';
 
-/** As --format and the command line's flags name them. */
+/** The formats, named like the values of --format and the command line's flags. */
 export const formats = ['json', 'markdown', 'html', 'csv', 'junit', 'openmetrics', 'bencher'] as const;
 export type Format = (typeof formats)[number];
 
-/** In one piece or several, in order. */
+/** A text, in one piece or several, in order. */
 export type Rendered = string | readonly string[];
 type Render = (view: View, words: Words) => Rendered | Promise<Rendered>;
 
@@ -49,8 +49,8 @@ export function rendering(document: ResultDocument): (format: Format) => Promise
 }
 
 /**
- * For programs. The document may have an earlier schema version. Throws RangeError for an unknown format, TypeError for
- * anything else than a document.
+ * Renders a report for programs. The document may have an earlier schema version. Throws RangeError for an unknown
+ * format, TypeError for anything else than a document.
  */
 export async function renderReport(given: ResultDocument, format: Format): Promise<string> {
   if (!formats.includes(format))

@@ -21,7 +21,7 @@ export interface HamiCoreSettings extends Named {
   kind: 'hami-core';
   /** Default: /usr/local/vgpu/libvgpu.so. */
   library?: string;
-  /** For all processes of a tenant together. Default: the card's. */
+  /** Memory limit of all processes of a tenant together. Default: the card's memory. */
   memory?: Size;
   /** Percentage of GPU time, 1 to 100. Default 100. */
   sm?: number;
@@ -43,7 +43,7 @@ export interface VgpuManagerSettings extends Named {
 
 export interface MpsSettings extends Named {
   kind: 'mps';
-  /** Per process. */
+  /** Memory limit per process. */
   memory?: Size;
   /** Percentage of the multiprocessors that a client may use at once, 1 to 100. Not together with `partition`. */
   sm?: number;
@@ -91,7 +91,7 @@ export interface CustomSettings {
   betweenLimits?: Command | readonly Command[];
   teardown?: Command | readonly Command[];
   limits?: { memory?: Size; sm?: number };
-  /** Without any, the system is called `NAME (unverified)`. */
+  /** Proofs of the system; without any it is called `NAME (unverified)`. */
   verify?: readonly ProofStep[];
   /** Whether the libraries it names must be seen to intercept. Default true. */
   interposes?: boolean;

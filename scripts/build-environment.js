@@ -1,18 +1,18 @@
-// What every build of the native parts runs with: the headers that came with the running Node, where they are there, so
-// that node-gyp, prebuildify and cmake-js download nothing and an empty HOME works; and all processors, which make takes
-// only when told.
+// The environment of every native build. It uses the headers that came with the running Node, if they exist, so that
+// node-gyp, prebuildify and cmake-js download nothing and an empty HOME works. It also sets the number of jobs, because
+// make uses one processor by default.
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 
 const prefix = dirname(dirname(process.execPath));
 
-/** Where the headers are. */
+/** Folder of Node's headers. */
 export const nodeHeaders = `${prefix}/include/node`;
 
 const jobs = String(availableParallelism());
 
-/** The environment of a build; JOBS is node-gyp's, for prebuildify too. */
+/** Environment variables of a build; JOBS is for node-gyp, which prebuildify also uses. */
 export const buildEnvironment = {
   JOBS: jobs,
   CMAKE_BUILD_PARALLEL_LEVEL: jobs,

@@ -1,5 +1,5 @@
-// Builds addon, simulated driver and interposer with node-gyp; with --bench also what only bench/ needs. Not a rebuild:
-// `npx gpu-virt-bench` in a checkout has npm prepare it once more, and make then finds everything done.
+// Builds addon, simulated driver and interposer with node-gyp; with --bench also the programs that only bench/ needs.
+// The build is incremental: `npx gpu-virt-bench` in a checkout makes npm run it again, and make then has nothing to do.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { buildEnvironment } from './build-environment.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
-// make does not see through the assembler's .incbin that ptx.cpp holds the PTX.
+// make does not know that ptx.cpp includes the PTX by the assembler's .incbin.
 const holder = `${root}native/kernels/ptx.cpp`;
 const changed = (file) => statSync(`${root}native/kernels/ptx/${file}`).mtimeMs > statSync(holder).mtimeMs;
 if (readdirSync(`${root}native/kernels/ptx`).some(changed)) utimesSync(holder, new Date(), new Date());

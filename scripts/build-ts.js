@@ -1,6 +1,6 @@
 // Makes dist/ from lib/: compiled and joined into few files, with the parts of ECharts and the page's own files.
-// With --if-changed only where something that it is made of is newer than it; with --no-check neither checks nor writes
-// types, where tsc checks the whole checkout anyway. Writes generated sources first.
+// With --if-changed it does nothing unless a source is newer than dist/. With --no-check it neither checks nor writes
+// types, for callers that run tsc on the whole checkout anyway. Writes generated sources first.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,11 +15,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 writeGeneratedSources();
 
-/** The last that is written: without it dist/ is not whole. */
+/** The file that is written last: without it dist/ is incomplete. */
 const last = join(root, 'dist/report/charts/echarts.LICENSE.txt');
 const began = new Date();
 
-/** A folder changes when a file in it comes or goes. */
+/** Latest change of a file, or of a folder and everything in it; a folder changes when a file is added or removed. */
 function changedAt(path) {
   const stat = statSync(path);
   const below = stat.isDirectory() ? readdirSync(path).map((name) => changedAt(join(path, name))) : [];
@@ -31,7 +31,7 @@ const isCurrent = () =>
   existsSync(last) && sources.every((name) => changedAt(join(root, name)) < statSync(last).mtimeMs);
 if (process.argv.includes('--if-changed') && isCurrent()) process.exit(0);
 
-// What a source that is gone left behind would be tested, and shipped, for ever.
+// Otherwise the output of a deleted source would still be tested and shipped.
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 try {
   const compiler = require.resolve('typescript/bin/tsc');
@@ -48,5 +48,5 @@ for (const file of ['report/html/page.css', 'report/html/page.js'])
   copyFileSync(join(root, 'lib', file), join(root, 'dist', file));
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);
 await bundleCharts();
-// What changed since is not in it.
+// Marks dist/ as older than any change that was made during the build.
 utimesSync(last, began, began);

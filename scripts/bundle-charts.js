@@ -1,5 +1,5 @@
-// Replaces dist/report/charts/echarts.js by a bundle that holds what it imports of ECharts and zrender, and puts their
-// licences beside it: who installs the package installs neither.
+// Replaces dist/report/charts/echarts.js by a bundle that includes the imported parts of ECharts and zrender, and
+// writes their licences next to it, so that installing the package installs neither.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const file = join(root, 'dist/report/charts/echarts.js');
 const folderOf = (path, from) => dirname(createRequire(from).resolve(path));
 const echarts = folderOf('echarts/package.json', import.meta.url);
 const zrender = folderOf('zrender/package.json', join(echarts, 'package.json'));
-// It does not export its manifest.
+// tslib does not export its manifest.
 const tslib = folderOf('tslib', join(zrender, 'package.json'));
 
 const licences = [

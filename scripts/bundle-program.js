@@ -1,5 +1,5 @@
 // Joins the compiled modules of dist/ into few files: Node takes about a millisecond for each module it loads, and a
-// comparison starts many processes. What is loaded late stays a file of its own; types stay as they are.
+// comparison starts many processes. Modules that are imported on demand stay separate files; types stay as they are.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
-/** What is started or imported by its path: by users, by the program itself, and by scripts/ and bench/. */
+/** Modules that are started or imported by path: by users, by the program itself, and by scripts/ and bench/. */
 const entries = [
   'index',
   'cli/main',
@@ -23,9 +23,9 @@ const entries = [
   'workers/scene',
 ];
 /**
- * What is loaded together is one file, with everything that it imports and that is in no group before it: what every
- * worker answers, what reads a command line, what measures, what every command that measures needs, and the reports of
- * a result directory.
+ * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: the
+ * requests of every worker, the parsing of a command line, the measurements, the common code of all commands that
+ * measure, and the reports of a result directory.
  */
 const groups = [
   [
@@ -48,7 +48,7 @@ const groups = [
   priority: length - index,
 }));
 
-/** Bundled by itself (bundle-charts.js). */
+/** The charts have their own bundle (bundle-charts.js). */
 const charts = join(dist, 'report/charts/echarts.js');
 
 const isPackage = (id) => !/^[./]/.test(id);
@@ -57,7 +57,7 @@ export async function bundleProgram() {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(dist, `${name}.js`)])),
     platform: 'node',
-    // What is imported late by one is imported at once by another that is loaded with it.
+    // A module that one file imports on demand may be imported statically by another file of the same group.
     checks: { ineffectiveDynamicImport: false },
     external: (id, importer) => isPackage(id) || (importer !== undefined && join(dirname(importer), id) === charts),
   });

@@ -1,4 +1,4 @@
-// Installs the packed package into an empty project, without running any script, and uses it: what a consumer gets.
+// Installs the packed package into an empty project, without running any script, and uses it like a consumer.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ function run(command, args, cwd) {
   process.exit(1);
 }
 
-/** Relative links, `FILE: LINK`, to what is not packed. */
+/** Relative links, `FILE: LINK`, to files that are not packed. */
 function deadLinks(packed) {
   const known = new Set(packed);
   return packed
@@ -46,7 +46,7 @@ if (lost.length > 0) {
 }
 writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
 run('npm', ['install', '--ignore-scripts', join(project, filename)], project);
-// No machine is too busy for this metric; others say that they were disturbed, which is no matter of the package.
+// A busy machine does not disturb this metric. Others may report a disturbance, which says nothing about the package.
 run('npx', ['gpu-virt-bench', 'run', 'OH-002', '--simulate', '--json', 'run.json'], project);
 run('npx', ['gpu-virt-bench', 'exec', '--simulate', '--rounds', '1', '--iterations', '1', '--', '/bin/true'], project);
 writeFileSync(

@@ -1,4 +1,4 @@
-// Formats the C++ sources, or checks them with --check. Fails where clang-format is missing: .ci/run installs it.
+// Formats the C++ sources, or checks them with --check. Fails if clang-format is missing; .ci/run installs it.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Writes docs/metrics.md from the metric definitions, examples/report.* from a recorded comparison (through dist) and
-// lib/native/addon-types.ts from the built addon; --check says whether they are current.
+// lib/native/addon-types.ts from the built addon; --check fails if they are not current.
 import { readFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { listMetrics, renderReport } from '../dist/index.js';
@@ -54,7 +54,7 @@ generated('docs/metrics.md', await format(text, { parser: 'markdown' }), {
   command: 'npm run docs',
 });
 
-// What a report looks like: of a comparison that was measured on a real GPU.
+// The example report is of a comparison that was measured on a real GPU.
 const recorded = 'bench/results/h200/2026-11-20-c169d8c/compared-overhead-standard.json';
 const document = JSON.parse(readFileSync(new URL(`../${recorded}`, import.meta.url), 'utf8'));
 for (const [format, extension] of [

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const lib = fileURLToPath(new URL('../lib', import.meta.url));
 
-/** What the files of a folder of lib/ export by a line that matches, whose first group is the name. */
+/** The names that files of a folder of lib/ export in lines that match `line`; its first group is the name. */
 const exportsOf = (folder, line) =>
   readdirSync(join(lib, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
@@ -15,7 +15,7 @@ const exportsOf = (folder, line) =>
       return name ? [{ name, path: `./${file.replace(/\.ts$/, '.js')}` }] : [];
     });
 
-/** An equal file keeps its time, by which the build sees what changed. */
+/** An unchanged file keeps its modification time, from which the build sees what changed. */
 function write(file, text) {
   if (readFileSync(join(lib, file), 'utf8') !== text) writeFileSync(join(lib, file), text);
 }

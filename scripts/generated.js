@@ -1,11 +1,13 @@
-// A file that is made from the code and committed: written, or with --check compared.
+// Writes a committed file that is generated from the code, or with --check compares it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('..', import.meta.url);
 
-/** `path` is relative to the checkout; `source` says what it is made from, `command` by what. */
+/**
+ * `path` is relative to the checkout; `source` names the source of the file, `command` the command that generates it.
+ */
 export function generated(path, text, { source, command }) {
   const file = fileURLToPath(new URL(path, root));
   if (!process.argv.includes('--check')) {

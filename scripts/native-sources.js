@@ -1,5 +1,5 @@
-// The C++ sources of one library, for binding.gyp and native/CMakeLists.txt alike: what native/libraries.json says of it.
-// An entry is the beginning of a path below native/; one after a `!` leaves out what begins so.
+// The C++ sources of one library as listed in native/libraries.json, for both binding.gyp and native/CMakeLists.txt. An
+// entry is a prefix of paths below native/; with a leading `!` it excludes them.
 //   node scripts/native-sources.js LIBRARY [PREFIX]   prints the paths in one line, each after PREFIX (default: native/)
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const native = fileURLToPath(new URL('../native/', import.meta.url));
 export const libraries = JSON.parse(readFileSync(`${native}libraries.json`, 'utf8'));
 
-/** Relative to native/, sorted, so that every machine links in one order. */
+/** Paths relative to native/, sorted, so that every machine links in the same order. */
 export function sourcesOf(library) {
   const entries = libraries[library];
   if (!entries) throw new Error(`native/libraries.json has no library ${library}.`);

@@ -1,5 +1,5 @@
-// Writes lib/native/addon-types.ts from what the built addon says of its functions and of the fields of their requests
-// and results (native/addon); with --check compares.
+// Writes lib/native/addon-types.ts from the built addon's description of its functions and of the fields of their
+// requests and results (native/addon), or with --check compares it.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// Makes prebuilds/<platform>-<arch>: the addon as node-gyp-build looks for it, with the simulated driver, the
-// interposer, the probe program and what exec starts programs with beside it.
+// Makes prebuilds/<platform>-<arch>: the addon with the name that node-gyp-build expects, the simulated driver, the
+// interposer, the probe program and the files with which exec starts programs.
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ const { status } = spawnSync(
 if (status !== 0) process.exit(status ?? 1);
 
 const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
-// prebuildify takes every shared object of the build along; only the addon belongs here.
+// prebuildify copies every shared object of the build; only the addon belongs here.
 for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
 for (const part of builtParts) cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
 const made = readdirSync(folder, { recursive: true });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes schema/*.schema.json from lib/results/ (through dist); --check says whether they are current.
+// Writes schema/*.schema.json from lib/results/ (through dist); --check fails if they are not current.
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { callProfileSchema } from '../dist/results/call-profile.js';
 import { comparisonDocumentSchema, runDocumentSchema } from '../dist/results/document.js';
@@ -12,7 +12,7 @@ const documents = [
 ];
 
 function textOf(title, valibotSchema) {
-  // JSON knows no infinity, so `finite` needs no counterpart.
+  // JSON has no infinity, so `finite` needs no counterpart.
   const { $schema, ...schema } = toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'] });
   const $id = `urn:gpu-virt-bench:schema:${fileOf(title)}`;
   return `${JSON.stringify({ $schema, $id, title: `gpu-virt-bench ${title}`, ...schema }, null, 2)}\n`;

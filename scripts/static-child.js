@@ -1,5 +1,5 @@
-// Links the statically linked child of gvb-probe, where the C library can be linked so: not every system has it installed.
-// The linker's warning that dlopen needs the same glibc at run time is known: the probe says where it does not work.
+// Links the static child of gvb-probe, if a static C library is installed, which not every system has. The linker's
+// warning that dlopen needs the same glibc at run time is expected; the probe reports if it does not work.
 //   node scripts/static-child.js COMPILER SOURCE TARGET
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -15,6 +15,6 @@ const { status, stderr } = spawnSync(
 );
 if (status !== 0) {
   console.log(`No statically linked probe: ${stderr.trim().split('\n').at(-1)}`);
-  // Not executable: the probe is then left out, and make has what it waits for.
+  // The empty target is not executable, so the probe is left out; make still needs the file.
   writeFileSync(target, '', { mode: 0o644 });
 }

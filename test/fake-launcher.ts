@@ -11,11 +11,11 @@ import { decode, encode, errorToData, type Reply } from '../lib/workers/protocol
 export type Answer = (params: Record<string, unknown>, process: FakeProcess) => unknown;
 
 export interface FakeOptions {
-  /** Any program instead of a worker: it sends nothing by itself, and needs no input. */
+  /** Whether the process is any program instead of a worker: it sends nothing by itself and needs no input. */
   program?: boolean;
   answers?: Record<string, Answer>;
   root?: string;
-  /** Their clock is behind by this much. */
+  /** How far the clock of the processes is behind. */
   clockOffsetNs?: number;
 }
 

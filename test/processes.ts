@@ -1,7 +1,7 @@
 /** Running processes with a mark in their environment, which every process inherits. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** With their command lines. */
+/** PIDs and command lines of the processes with that mark. */
 export function processesOf(mark: string): { pid: number; command: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-/** What a file's tests create outside their folder; test/cleaning.ts removes it after every file. */
+/** Names of things that tests create outside their folder; test/cleaning.ts removes them after every file. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -11,8 +11,8 @@ const WALKS =
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 
 /**
- * By metric: the reasons for which a busy machine can make its result `invalid`. The layer and the card under test have
- * no influence on them.
+ * For each metric, the reasons for which a busy machine can make its result `invalid`. The layer and the card under
+ * test have no influence on them.
  */
 const DISTURBED: Readonly<Record<string, string>> = {
   'OH-001': String.raw`^clock mapping$|^The device answered only \d+ clock exchanges\.$`,
@@ -37,7 +37,7 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'LLM-004': EVENTS,
   'LLM-008': EVENTS,
   'LLM-009': String.raw`^at least \d+ steps of a batch size: |^the offered load was met alone: `,
-  // Of the program of test/cli/exec-load.test.ts.
+  // A metric of the program in test/cli/exec-load.test.ts.
   'served@c=4/latency': "^the client was late by |^the client's event loop was busy ",
   'LLM-010': '^speed-up from 1 to the number of ranks: ',
 };
@@ -70,7 +70,7 @@ export async function undisturbed<T>(
   }
 }
 
-/** The same for one metric whose processes record their calls: each attempt in a new, empty folder. */
+/** Like `undisturbed`, for one metric whose processes record their calls; each attempt uses a new, empty folder. */
 export const undisturbedRecord = (
   measure: (record: string) => Promise<MetricResult>,
 ): Promise<{ result: MetricResult; record: string }> =>

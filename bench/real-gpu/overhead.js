@@ -95,7 +95,7 @@ function starts(native, hami, mps) {
   );
 }
 
-/** As a user runs it: five rounds. */
+/** A comparison as a user runs it, with five rounds. */
 function standard() {
   const library = `library=${resolve(values.hami)},memory=${GIB_OF_TENANTS}GiB`;
   const systems = ['native', `hami-core:${library},sm=50`];

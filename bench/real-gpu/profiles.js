@@ -34,7 +34,7 @@ function recorded() {
 
 const MEMORY_GIB = 100;
 const MEMORY = `memory=${MEMORY_GIB}GiB`;
-/** Where vgpu-manager keeps the first process's limits. */
+/** The file in which vgpu-manager keeps the first process's limits. */
 const VGPU_CONFIG = '/etc/vgpu-manager/config/vgpu.config';
 
 const hamiCore = (library) => ({
@@ -120,7 +120,7 @@ function measured(name) {
 }
 
 export const profiles = [[true, recorded]];
-/** For the profiles in the output folder. */
+/** Predictions for the profiles in the output folder. */
 export const predictions = [
   [values.hami || values.vgpu, prices],
   [values.hami || values.vgpu, predicted],

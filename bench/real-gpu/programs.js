@@ -1,5 +1,6 @@
-// Part programs: the decode loop of examples/pytorch through exec, natively and at half the card under three layers, beside
-// LLM-004 under the same systems. Its headline and `decode@mode=eager/itl` ask the same, so their verdicts must agree.
+// Part programs: the decode loop of examples/pytorch through exec, natively and with half of the card under three
+// layers, and LLM-004 under the same systems. Its headline and `decode@mode=eager/itl` measure the same, so their
+// verdicts must agree.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -41,7 +42,7 @@ function besideLlm() {
       lines.push(`     ${round.system.name}  ${describe(each)}  ${each.value ?? ''} ${each.unit}`);
   for (const [round] of program.systems.slice(1)) {
     const { name } = round.system;
-    // A program is `(unverified)` where a worker of ours is proven.
+    // The label of a program has `(unverified)`, that of our proven worker has not.
     const pair = [effectOf(program, PROGRAM, name), effectOf(ours, 'LLM-004', name.replace(/ \(unverified\)$/, ''))];
     if (pair.includes(undefined)) verdict(`${name} against native`, false, 'one of the two has no effect');
     else

@@ -48,7 +48,7 @@ export interface Comparing {
   /** Text of the plan. */
   words: string;
   kept: StoredRequest;
-  /** It continues the comparison in its directory. */
+  /** Whether the run continues the comparison in its directory. */
   isResumed: boolean;
   gating: Gating | null;
   /** Input files, which must not be overwritten. */
@@ -58,9 +58,9 @@ export interface Comparing {
   /** Called with the results directory before anything is measured. */
   onDirectory?: (path: string) => void;
   onRound?: (round: number, index: number, stage: Stage) => void;
-  /** When the systems are prepared. */
+  /** Called once the systems are prepared. */
   onCard?: (card: { name: string; memoryBytes: number }) => void;
-  /** Makes the document that is kept and printed of the one that was measured. */
+  /** Turns the measured document into the one that is stored and printed. */
   finished?: (document: ComparisonDocument) => ComparisonDocument;
 }
 
@@ -76,7 +76,7 @@ export const toleranceOf = (raw: RawComparing) => ({
   keepGoing: raw.keepGoing === true,
 });
 
-/** For --allow-missing; without it they are refused. */
+/** Reports unavailable systems with --allow-missing; without it they are refused. */
 export function sayUnavailable(systems: readonly System[]): void {
   for (const { name, unavailable } of systems)
     if (unavailable !== null) warn(`${name} cannot be measured here and would be kept as unsupported: ${unavailable}`);

@@ -19,7 +19,7 @@ export async function lockDirectory(directory: string, option: string): Promise<
   const path = join(directory, LOCK);
   const own = ownIdentity();
   if (!(await write(path, own, link))) await takeOver(path, own, directory, option);
-  // Also runs if the process exits early: its output's reader closed it, or after a third Ctrl-C.
+  // This also runs if the process exits early, because the reader of its output closed it or after a third Ctrl-C.
   const release = () => rmSync(path, { force: true });
   process.once('exit', release);
   return () => {

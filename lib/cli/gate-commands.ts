@@ -30,7 +30,7 @@ export function addGate(root: Command): void {
   refusingOptionsAsValues(gate);
 }
 
-/** For `compare`. */
+/** Adds the options of `compare` that judge its results. */
 export const addGating = (compare: Command): Command =>
   refusingOptionsAsValues(
     compare

@@ -1,7 +1,7 @@
 /** Examples at the end of each command's help. A test parses every one. */
 import type { Command } from 'commander';
 
-/** By command; without the program's name, as shell words. */
+/** Examples of each command as shell words, without the program's name. */
 export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   run: ['run OH-001 START-002', "run 'IS-*' --tier standard --json run.json --html run.html"],
   list: ['list', 'list --json'],

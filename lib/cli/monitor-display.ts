@@ -1,4 +1,4 @@
-/** What `monitor` shows while it samples: a table that changes at a terminal, lines or JSON elsewhere. */
+/** The output of `monitor` while it samples: a table that is updated on a terminal, lines or JSON elsewhere. */
 import { missingText, type MissingField } from '../monitor/missing.js';
 import type { GpuSample } from '../monitor/sample.js';
 import { sampleLine, samplesTable } from '../report/monitor-view.js';
@@ -7,14 +7,14 @@ import { WATERMARK } from '../report/terminal.js';
 import { LiveScreen } from './live-screen.js';
 import { say, warn } from './talk.js';
 
-/** A terminal's eye needs no more; lines in a log neither. */
+/** Readers of a terminal or a log need no faster updates. */
 export const REFRESH_MS = 500;
 const LINE_EVERY_S = 1;
 
 export interface MonitorDisplay {
   sample: (sample: GpuSample) => void;
   missing: (field: MissingField) => void;
-  /** Every REFRESH_MS, and at the end. */
+  /** Called every REFRESH_MS, and at the end. */
   refresh: () => void;
 }
 
@@ -22,7 +22,7 @@ const nothing = () => undefined;
 
 const warnMissing = (field: MissingField) => warn(missingText(field));
 
-/** For what goes to standard output already. */
+/** Shows nothing, because the samples already go to standard output. */
 export const silent: MonitorDisplay = { sample: nothing, missing: warnMissing, refresh: nothing };
 
 export const jsonLines: MonitorDisplay = {
@@ -31,7 +31,7 @@ export const jsonLines: MonitorDisplay = {
   refresh: nothing,
 };
 
-/** One line a GPU and second. */
+/** One line per GPU and second. */
 export function plainLines(): MonitorDisplay {
   const next = new Map<number, number>();
   return {

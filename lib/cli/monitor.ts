@@ -25,7 +25,7 @@ export interface RawMonitorOptions {
   simulate?: true;
 }
 
-/** Timers of Node reach no further. */
+/** The longest delay of a Node timer. */
 const LONGEST_DURATION_MS = 24 * 86_400_000;
 
 interface Request {
@@ -44,7 +44,7 @@ export async function monitor(raw: RawMonitorOptions): Promise<number> {
   dieWithFirstStart(loadAddon());
   const ending = new Ending();
   const watching = await started(request, display, ending);
-  // Also what keeps the process alive: the monitor itself does not.
+  // The timer also keeps the process alive, which the monitor itself does not.
   const refreshing = setInterval(() => display.refresh(), REFRESH_MS);
   const signal = await ending.after(request.durationMs);
   clearInterval(refreshing);
@@ -57,7 +57,7 @@ export async function monitor(raw: RawMonitorOptions): Promise<number> {
     if (error instanceof MonitorError) report(error.summary, undefined);
     throw error;
   }
-  // Without a duration, an interruption is how it is meant to end.
+  // Without a duration, an interruption is the normal end.
   return signal !== null && request.durationMs !== null ? exitCodes.interrupted : exitCodes.ok;
 }
 
@@ -81,7 +81,7 @@ class Ending {
   readonly #over: Promise<NodeJS.Signals | null>;
   #end: (signal: NodeJS.Signals | null) => void = () => undefined;
 
-  /** From now on a signal ends sampling; a second one leaves at once. */
+  /** From now on a signal ends sampling; a second one exits at once. */
   constructor() {
     this.#over = new Promise((resolve) => {
       this.#end = resolve;

@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
-/** For every option of a command so far that takes arbitrary text. */
+/** Applies to every option that the command has so far and that takes arbitrary text. */
 export function refusingOptionsAsValues(command: Command): Command {
   for (const option of command.options) if (option.required && !option.parseArg) option.argParser(checked(option));
   return command;

@@ -6,7 +6,7 @@ import { resolveOptions } from '../metrics/options.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type Output, parseOutputs, type RawOutputs } from './document-outputs.js';
 
-/** As parsed by commander: text, or flags. */
+/** The options as commander parses them: text, or flags. */
 export interface RawRunOptions extends RawOutputs {
   device?: string;
   tier: string;

@@ -62,7 +62,7 @@ async function probe(target: string): Promise<void> {
   await rm(path);
 }
 
-/** In one piece or several. */
+/** A text, in one piece or several. */
 export type Text = string | readonly string[];
 
 const chunksOf = (text: Text): readonly string[] => (typeof text === 'string' ? [text] : text);
@@ -77,7 +77,8 @@ export async function writeWhole(target: string, text: Text): Promise<void> {
 }
 
 /**
- * For a name that the user did not choose: refuses a symbolic link in its place, because that could point anywhere.
+ * Writes a file whose name the user did not choose: refuses a symbolic link in its place, because it could point
+ * anywhere.
  */
 export async function writeWithoutLinks(target: string, text: Text): Promise<void> {
   if (await isLink(target)) throw unwritable(quoted(target), 'it is a symbolic link, which could point anywhere');
@@ -149,5 +150,5 @@ export async function writeStdout(text: Text): Promise<void> {
     });
 }
 
-/** For people: the same as `writeStdout` if the locale has UTF-8. */
+/** Writes text for people: the same as `writeStdout` if the locale has UTF-8. */
 export const writeText = (text: string): Promise<void> => writeStdout(shown(text));

@@ -33,14 +33,14 @@ export async function main(argv: readonly string[]): Promise<void> {
 function endQuietlyWithoutReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
-    // writeStdout says it; what commander prints has only the exit code.
+    // writeStdout reports the error; commander's own text would only have the exit code.
     process.exitCode = exitCodes.failed;
   });
   process.stderr.on('error', () => {});
 }
 
 function report(error: unknown): number {
-  // commander has printed its own line.
+  // commander has already printed its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   process.stderr.write(errorLine(error));
   return exitCodeOf(error);
@@ -93,7 +93,7 @@ const PROFILE = [
 
 const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
-/** How a run measures, alike for one system and for several. */
+/** Options on how a run measures, the same for one system and for several. */
 function addMeasuring(command: Command, tier: Tier): Command {
   return addPlace(command)
     .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', tier)
@@ -130,7 +130,7 @@ const outputHelp: Record<Format, string> = {
   bencher: 'Bencher Metric Format',
 };
 
-/** Where results go beside the table; alike for what is measured now and what was saved. */
+/** Options on where results go in addition to the table, the same for new and for saved results. */
 function addOutputs(command: Command, standard = 'a table'): Command {
   for (const [format, help] of Object.entries(outputHelp))
     command.addOption(new Option(`--${format} <file>`, `${help}, - for stdout (default: none)`).conflicts('dryRun'));
@@ -176,7 +176,7 @@ function addCompare(root: Command): void {
   );
 }
 
-/** Options of what is measured in rounds, beside those that say what. */
+/** Options of commands that measure in rounds, except those that select what is measured. */
 function addRounds(command: Command, what: string): Command {
   return command
     .option(
@@ -209,7 +209,7 @@ function addRounds(command: Command, what: string): Command {
 const SYSTEM_SPEC =
   'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, container:runtime=podman,image=IMAGE,gpu=cdi|hook|devices|none, custom:name=NAME,…; repeatable; the first is the baseline';
 
-/** Whether and where a run takes place; alike for metrics and programs. */
+/** Options on whether and where a run takes place, the same for metrics and programs. */
 function addPlace(command: Command): Command {
   return command
     .option('--samples', 'put the raw samples into the document (default: off)')

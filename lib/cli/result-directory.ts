@@ -58,7 +58,7 @@ export async function openDirectory(
   await refuseLinks(path, option);
   const unlock = await lockDirectory(path, option);
   try {
-    // Only now, because another process may have finished just before.
+    // Checked with the lock held, because another process may have finished just before.
     if (resume === undefined) await refuseUsed(path);
   } catch (error) {
     await close(unlock);
@@ -133,7 +133,7 @@ async function finish(path: string, document: ResultDocument): Promise<Error[]> 
     { format: 'markdown', target: join(path, REPORTS.markdown) },
     { format: 'html', target: join(path, REPORTS.html) },
   ];
-  // They are in raw/.
+  // The samples are in raw/.
   const unwritten = await publish(withoutSamples(document), outputs, null, writeWithoutLinks);
   return [...unwritten, ...(await keepTranscript(path))];
 }
@@ -167,7 +167,7 @@ function defaultName(systems: readonly System[]): string {
   return `${stamp}-${names}`;
 }
 
-/** With an absolute folder, so that it has the same meaning wherever it is read. */
+/** Makes the folder absolute, so that it has the same meaning wherever it is read. */
 const inItsFolder = ({ settings, folder }: NonNullable<StoredRequest['workloads']>[number]): RawMap => ({
   ...settings,
   folder: resolve(folder, typeof settings.folder === 'string' ? settings.folder : '.'),
@@ -207,7 +207,7 @@ function whyAgain(document: RunDocument): string | null {
   const { metrics } = document;
   if (isUnattested(document)) return 'was not attested';
   if (metrics.some(({ status }) => status === 'failed')) return 'failed';
-  // What made every number invalid may be gone.
+  // The cause that made every number invalid may be gone.
   return metrics.length > 0 && metrics.every(({ status }) => status === 'invalid') ? 'has no valid number' : null;
 }
 

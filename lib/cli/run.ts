@@ -113,7 +113,7 @@ function measure(
   return runMetrics(request, hooks);
 }
 
-/** Only after a worker has looked, so that an earlier error is the only output on stderr. */
+/** Called only after a worker has seen the GPU, so that an earlier error is the only output on stderr. */
 function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, { device, because }: Choice): void {
   if (target.notice) say(plain(target.notice));
   else if (description.inspection.simulated) say(WATERMARK);

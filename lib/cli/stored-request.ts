@@ -36,10 +36,10 @@ const measuringOptions = [
   ...['requireGpu', 'simulate', 'strict'],
 ] as const;
 
-/** They do not affect rounds that were measured, so --resume accepts them. */
+/** These options do not affect rounds that were measured, so --resume accepts them. */
 const toleranceOptions = ['allowMissing', 'keepGoing'] as const;
 
-/** The others say where results go, and are given again. */
+/** The other options say where results go, and are given again. */
 const continued = [...measuringOptions, ...toleranceOptions];
 
 const isContinued = (name: string): boolean => continued.some((option) => option === name);
@@ -49,36 +49,36 @@ const requestSchema = v.strictObject({
   version: v.literal(2),
   tool: v.string(),
   metrics: v.array(v.string()),
-  /** By name, as the command line takes them. */
+  /** Options by name, in the form of the command line. */
   options: v.record(v.string(), v.union([v.string(), v.literal(true)])),
   systems: v.array(
     v.strictObject({
       kind: v.string(),
       settings: v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found)),
       folder: v.string(),
-      /** By path, what would change with their content. */
+      /** Hashes of the files' contents, by path. */
       files: v.record(v.string(), v.string()),
     }),
   ),
-  /** Of `exec`: each as a file for --config has it. */
+  /** The workloads of `exec`, in the form of a file for --config. */
   workloads: v.optional(
     v.array(
       v.strictObject({
         settings: v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found)),
         folder: v.string(),
-        /** By path, what would change with their content. */
+        /** Hashes of the files' contents, by path. */
         files: v.record(v.string(), v.string()),
       }),
     ),
   ),
-  /** As the file of --config has them. They change no round, so that --resume may be given others. */
+  /** The prices in the form of a file for --config. They do not affect rounds, so --resume accepts other prices. */
   prices: v.optional(v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found))),
-  /** What all workers inherit and what changes the numbers. */
+  /** Environment variables that all workers inherit and that affect the numbers. */
   environment: v.record(v.string(), v.string()),
 });
 export type StoredRequest = v.InferOutput<typeof requestSchema>;
 
-/** `options` as commander names them, of which only those count that say what is measured. */
+/** Uses only those of `options` (named as by commander) that say what is measured. */
 export async function describeRequest(
   { metrics }: Pick<Plan, 'metrics'>,
   options: object,
@@ -171,7 +171,7 @@ const secretsIn = (map: RawMap): string[] =>
 const textsOf = (value: RawValue): string[] =>
   typeof value === 'string' ? [value] : Object.values<RawValue>(value).flatMap(textsOf);
 
-/** Those that the user did not name again. */
+/** The stored options that the user did not give again. */
 export const continuedOptions = ({ options }: StoredRequest, isGiven: (option: string) => boolean) =>
   Object.fromEntries(
     continued.filter((name) => !isGiven(name)).map((name) => [name, options[name]]),
@@ -224,7 +224,7 @@ export function checkUnchanged(stored: StoredRequest, now: StoredRequest, direct
 
 const NOT_THERE = 'not there';
 
-/** The first characters of a hash tell it from another. */
+/** The first characters of a hash are enough to distinguish it. */
 const abbreviated = (text: string): string => text.replace(/^(SHA-256 \w{12})\w+$/, '$1…');
 
 const optionText = (value: string | true | undefined): string => (value === undefined ? 'not given' : String(value));

@@ -1,4 +1,4 @@
-/** A document with what its numbers cost, and with its systems ranked. */
+/** Adds costs and rankings to a document. */
 import type { ComparisonDocument } from '../results/document.js';
 import type { GpuPrices } from '../results/cost-schemas.js';
 import { alignedRounds } from '../results/rounds.js';
@@ -12,7 +12,7 @@ import { checkPriced, type Prices } from './read-prices.js';
 import { type Card, tenantPrices } from './tenant-prices.js';
 import { rankingsOf } from './ranking.js';
 
-/** Rankings of a document, whatever it had. */
+/** The document with its rankings, which replace earlier ones. */
 export function ranked(document: ComparisonDocument): ComparisonDocument {
   const { rankings: _before, ...rest } = document;
   const rankings = rankingsOf(document.plan.systems, document.systems, document.plan.order.length > 0);
@@ -22,13 +22,13 @@ export function ranked(document: ComparisonDocument): ComparisonDocument {
 export const NOTHING_PRICED =
   'Prices were given, but no metric of a program is a rate of tokens, requests or steps: give one the unit tokens/s, requests/s or steps/s, or the key per.';
 
-/** Prices of a comparison from before its first round until it has a document. */
+/** The prices of a comparison, from before its first round until its document is complete. */
 export class Costing {
   readonly #prices: Prices | null;
   readonly #systems: readonly System[];
   #known: GpuPrices | null = null;
 
-  /** Throws UsageError for prices that are not of these systems. */
+  /** Throws UsageError if a price is for none of these systems. */
   constructor(prices: Prices | null, systems: readonly System[]) {
     if (prices)
       checkPriced(
@@ -38,7 +38,7 @@ export class Costing {
     [this.#prices, this.#systems] = [prices, systems];
   }
 
-  /** As soon as the card is known and the systems are prepared. Throws UsageError for a card without a price. */
+  /** Call once the card is known and the systems are prepared. Throws UsageError if the card has no price. */
   onCard(card: Card): void {
     this.#known = this.#prices && tenantPrices(this.#prices, card, this.#systems);
   }
@@ -47,13 +47,13 @@ export class Costing {
     return concluded(document, this.#known);
   }
 
-  /** Of the metrics that are measured, for thresholds. */
+  /** The cost metrics of the measured metrics, for thresholds. */
   definitions(measured: readonly MetricDefinition[]): MetricDefinition[] {
     return this.#prices ? costMetrics(measured, this.#prices.currency).map(({ definition }) => definition) : [];
   }
 }
 
-/** Costs are metrics of each round, so that verdicts, gates and ranks are of them as of any other. */
+/** Adds costs as metrics of each round, so that they get verdicts, gates and ranks like any other metric. */
 export function concluded(document: ComparisonDocument, given: GpuPrices | null): ComparisonDocument {
   if (given === null) return ranked(document);
   const labels = document.plan.systems;
@@ -69,10 +69,10 @@ export function concluded(document: ComparisonDocument, given: GpuPrices | null)
     ...document,
     prices,
     systems,
-    // All again: Holm's adjustment is over all of them.
+    // All effects are computed again, because Holm's adjustment covers all of them.
     effects: [
       ...effects(known, alignedRounds(systems), document.plan.seed),
-      // Of metrics that this version does not know.
+      // Effects of metrics that this version does not know.
       ...document.effects.filter((effect) => !known.some(({ id }) => id === effect.metric)),
     ],
   });

@@ -1,4 +1,4 @@
-/** Costs as metrics of their own: of every rate of tokens, requests or steps what one of them costs, round by round. */
+/** Costs as separate metrics: the cost of a token, request or step for every rate of them, round by round. */
 import type { GpuPrices, SystemPrice } from '../results/cost-schemas.js';
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { grouped } from '../results/grouped.js';
@@ -9,25 +9,28 @@ import { emptyResult } from '../run/results.js';
 
 const SECONDS_PER_HOUR = 3_600;
 
-/** Of so many at once, since one token costs too little to be read. */
+/** The cost is for `count` at once, because the cost of one token is too small to read. */
 const kinds: Record<Per, { key: string; name: string; of: string; count: number }> = {
   token: { key: 'cost-per-million-tokens', name: 'cost per million tokens', of: 'million tokens', count: 1e6 },
   request: { key: 'cost-per-request', name: 'cost per request', of: 'request', count: 1 },
   step: { key: 'cost-per-step', name: 'cost per step', of: 'step', count: 1 },
 };
 
-/** What programs may not call metrics of theirs. */
+/** Whether a key is reserved, so that programs may not use it for their own metrics. */
 export const isCostKey = (key: string): boolean => Object.values(kinds).some((kind) => key.startsWith(kind.key));
 
 export interface CostMetric {
   definition: MetricDefinition;
-  /** What it is computed from. */
+  /** The metric that the cost is computed from. */
   source: MetricDefinition;
-  /** What a value of the source costs at a price of one an hour, in the definition's unit. */
+  /** The cost of a value of the source at a price of 1 per hour, in the definition's unit. */
   perPrice: (value: number) => number;
 }
 
-/** Of the metrics among `all` that are rates, or times of one; two of one workload and kind are told apart by their keys. */
+/**
+ * Cost metrics of all rates and times of one. If a workload has two of one kind, their ids contain the keys of the
+ * sources.
+ */
 export function costMetrics(all: readonly MetricDefinition[], currency: string): CostMetric[] {
   const rated = all.flatMap((source) => {
     const counted = isOfProgram(source.id) && !isCostKey(keyOf(source.id)) ? countedBy(source) : null;
@@ -53,14 +56,14 @@ function costMetric(source: MetricDefinition, counted: Counted, currency: string
       question: 'What does a tenant of the system pay for it?',
       estimator: 'price of the time that it takes',
       per: 'none',
-      // A difference in the unit of the source says nothing of money.
+      // An absolute difference in the unit of the source does not apply to money.
       delta: 'relative' in source.delta ? source.delta : { relative: 0.02 },
     },
     perPrice: (value) => (count * (seconds === null ? 1 / value : seconds * value)) / SECONDS_PER_HOUR,
   };
 }
 
-/** A round with its costs; those that it had are replaced. */
+/** The round with its costs, which replace earlier ones. */
 export function withCosts(round: RunDocument, metrics: readonly CostMetric[], prices: GpuPrices): RunDocument {
   const price = prices.systems.find(({ system }) => system === round.system.name);
   const kept = round.metrics.filter(({ id }) => !metrics.some(({ definition }) => definition.id === id));
@@ -72,7 +75,7 @@ export function withCosts(round: RunDocument, metrics: readonly CostMetric[], pr
   return { ...round, metrics: [...kept, ...added].sort(order) };
 }
 
-/** A reason in place of a number is that of the source. */
+/** If the source has a reason instead of a number, so has the cost. */
 function costOf(
   { definition, perPrice }: CostMetric,
   source: MetricResult,
@@ -84,7 +87,7 @@ function costOf(
     return { ...emptyResult(definition, source.status, source.reason ?? `${source.id} is ${source.status}`), details };
   const { value, ci95, ciScope, processes, blocks, checks } = source;
   if (price === undefined) return { ...emptyResult(definition, 'unsupported', 'the system had no price'), details };
-  /** Null of what has no price: nothing and less a second, or a time of nothing. */
+  /** Null for a rate or time that has no cost: zero or negative. */
   const cost = (each: number): number | null => {
     const found = each > 0 ? price.perHour * perPrice(each) : 0;
     return found > 0 && Number.isFinite(found) ? found : null;

@@ -1,24 +1,24 @@
-/** Energy per token, request and step: of the whole run, by how many of them it counted. */
+/** Energy per token, request and step: the energy of the whole run divided by the number that it counted. */
 import { grouped } from '../results/grouped.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { countedBy, type Per } from '../metrics/per.js';
 
 const prefix = 'energy-per-';
 
-/** What programs may not call metrics of theirs. */
+/** Whether a key is reserved, so that programs may not use it for their own metrics. */
 export const isEnergyKey = (key: string): boolean => key.startsWith(prefix);
 
 type CountingMetric = { key: string } & Pick<MetricDefinition, 'unit' | 'direction' | 'per'>;
 
 export interface EnergyMetric {
-  /** As its id ends. */
+  /** The last part of the metric's id. */
   key: string;
   name: string;
-  /** The metric that counts. */
+  /** The metric that counts tokens, requests or steps. */
   counter: string;
 }
 
-/** Two numbers of the same are told apart by their keys. */
+/** If two metrics count the same thing, their keys become part of the new keys. */
 export function energyMetrics(all: readonly CountingMetric[]): EnergyMetric[] {
   const counters = all.flatMap((metric): { counter: string; per: Per }[] => {
     const counted = countedBy(metric);

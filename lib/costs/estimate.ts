@@ -8,8 +8,8 @@ export interface Estimate {
 }
 
 /**
- * Null below two values, and where it is no finite number. By ratio it is of the logarithms: then a rate and what its
- * inverse costs have the same interval.
+ * Null with fewer than two values, or if the result is not finite. With `byRatio`, estimates from logarithms, so that a
+ * rate and the cost that is its inverse have corresponding intervals.
  */
 export function estimateOver(values: readonly number[], byRatio: boolean, alpha: number): Estimate | null {
   const estimate = tEstimate(byRatio ? values.map(Math.log) : values);

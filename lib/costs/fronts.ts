@@ -1,6 +1,6 @@
 /**
- * Throughput against p99 latency of programs: a point for every system and workload (of a matrix, for every combination),
- * and which points no other is better than in both.
+ * Throughput and p99 latency of programs: a point for every system and workload (every combination of a matrix), and
+ * the points that no other point beats in both.
  */
 import type { ComparisonDocument, RunDocument } from '../results/document.js';
 import { grouped } from '../results/grouped.js';
@@ -14,32 +14,33 @@ import { type Estimate, estimateOver } from './estimate.js';
 import { isTail } from './ranking.js';
 
 /**
- * `front`: no other candidate is better in both. `behind`: the intervals of another one are wholly better in both. `open`:
- * another one is better in both, but intervals overlap. `reference`: the baseline, which is no candidate.
+ * `front`: no other candidate is better in both. `behind`: another candidate is better in both, and the intervals do
+ * not overlap. `open`: another candidate is better in both, but intervals overlap. `reference`: the baseline, which is
+ * not a candidate.
  */
 export type Standing = 'front' | 'behind' | 'open' | 'reference';
 
-/** One round has no interval. */
+/** A value over rounds; a single round has no interval. */
 export type Coordinate = Pick<Estimate, 'value'> & { interval: Estimate['interval'] | null };
 
 export interface FrontPoint {
   system: string;
-  /** As its ids begin: `decode@batch=8`. */
+  /** The beginning of the metrics' ids, e.g. `decode@batch=8`. */
   workload: string;
   latency: Coordinate;
   throughput: Coordinate;
   standing: Standing;
-  /** The points that are better in both, by their place in the list. */
+  /** Indices of the points that are better in both. */
   betterThanIt: number[];
 }
 
 export interface Front {
-  /** `decode`, of all combinations of its matrix. */
+  /** Name of the program without its matrix, e.g. `decode`. */
   program: string;
   latency: { key: string; unit: string };
   throughput: { key: string; unit: string };
   points: FrontPoint[];
-  /** Systems and workloads without a point, and why. */
+  /** Systems and workloads without a point, with the reason. */
   missing: { system: string; workload: string; reason: string }[];
 }
 
@@ -50,11 +51,13 @@ const isRateOf = (metric: MetricDefinition, per: Per): boolean => {
   return counted?.as === 'rate' && counted.per === per;
 };
 
-/** Of tokens; without any of requests, then of steps: two kinds of one program mostly say the same. */
+/**
+ * Rates of tokens; if there are none, of requests, else of steps. Different rates of a program usually show the same.
+ */
 const ratesIn = (metrics: readonly MetricDefinition[]): MetricDefinition[] =>
   pers.map((per) => metrics.filter((metric) => isRateOf(metric, per))).find(({ length }) => length > 0) ?? [];
 
-/** One a program, throughput and p99 latency; none with fewer than two points. */
+/** One front for each program, throughput and p99 latency; none with fewer than two points. */
 export function frontsOf(document: ComparisonDocument): Front[] {
   const definitions = definitionsIn(document.systems.flat()).filter(({ id }) => isOfProgram(id));
   return [...grouped(definitions, ({ id }) => programOf(id))].flatMap(([program, own]) => {
@@ -153,7 +156,7 @@ function isShownAhead(a: Placed, b: Placed): boolean {
 
 function standing({ isReference, rounds, ...point }: Placed, index: number, all: readonly Placed[]): FrontPoint {
   const own = all[index] as Placed;
-  // What was measured in different sessions is not compared.
+  // Results of different sessions are not compared.
   const candidates = all.flatMap((other, i) =>
     other.isReference || i === index || besides(rounds, other.rounds).length === 0 ? [] : [{ other, i }],
   );
@@ -166,7 +169,7 @@ function standing({ isReference, rounds, ...point }: Placed, index: number, all:
   };
 }
 
-/** In a unit of latency that fits all points. */
+/** Converts the latencies to a unit that suits all points. */
 export function readableFront(front: Front): Front {
   const scale = fitting(
     front.points.map(({ latency }) => latency.value),

@@ -1,4 +1,4 @@
-/** The prices of several documents as those of one: costs that were computed with different ones are not comparable. */
+/** Merges the prices of several documents; costs computed with different prices are not comparable. */
 import type { ComparisonDocument } from '../results/document.js';
 import type { GpuPrices } from '../results/cost-schemas.js';
 
@@ -9,7 +9,7 @@ const pricesOf = (all: readonly GpuPrices[], name: string): string[] =>
     systems.flatMap(({ system, perHour }) => (system === name ? [`${perHour} ${currency}`] : [])),
   );
 
-/** Why they are not those of one, e.g. `4 USD and 3 USD for an hour of mps`; null where they are. */
+/** Why the documents' prices cannot be merged, e.g. `4 USD and 3 USD for an hour of mps`; null if they can. */
 export function priceClash(documents: readonly Priced[]): string | null {
   const all = documents.flatMap(({ prices }) => prices ?? []);
   if (all.length > 0 && all.length < documents.length) return 'prices in some and none in others';
@@ -20,7 +20,7 @@ export function priceClash(documents: readonly Priced[]): string | null {
   return null;
 }
 
-/** Of documents without a clash. */
+/** The documents must have no clash. */
 export function mergedPrices(documents: readonly Priced[]): Priced {
   const all = documents.flatMap(({ prices }) => prices ?? []);
   const [first] = all;

@@ -1,6 +1,6 @@
 /**
- * Systems in order, metric by metric. A rank says what the intervals show: 1 + the number of systems whose interval lies
- * wholly on the better side. Systems whose intervals overlap are not told apart by each other; the rounds decide.
+ * Ranks the systems for each metric. The rank is 1 + the number of systems whose interval lies entirely on the better
+ * side, so systems whose intervals overlap do not lower each other's rank.
  */
 import type { MetricResult, RunDocument } from '../results/document.js';
 import type { RankedSystem, Ranking } from '../results/cost-schemas.js';
@@ -13,12 +13,12 @@ import { isCostKey } from './cost-metrics.js';
 import { isEnergyKey } from './energy-metrics.js';
 import { estimateOver } from './estimate.js';
 
-/** Of all intervals of a ranking together (Bonferroni). */
+/** Confidence level of all intervals of a ranking together (Bonferroni). */
 export const CONFIDENCE = 0.95;
 
 type Rounds = readonly (readonly RunDocument[])[];
 
-/** A latency of which most requests or tokens are below it, by its name. */
+/** Whether a metric is a p99 latency, judged by its key. */
 export const isTail = ({ id, unit, direction }: Pick<MetricDefinition, 'id' | 'unit' | 'direction'>): boolean =>
   direction === 'lower' && secondsOf(unit) !== null && /(^|[._-])p99([._-]|$)/.test(keyOf(id));
 
@@ -29,7 +29,10 @@ const isRanked = (metric: MetricDefinition): metric is MetricDefinition & { dire
   return (counted !== null && counted.as !== 'number') || isTail(metric) || isCostKey(key) || isEnergyKey(key);
 };
 
-/** Of the rates, p99 latencies, costs and energies of programs. None with fewer than two systems beside the reference. */
+/**
+ * Rankings by the rates, p99 latencies, costs and energies of programs. Empty with fewer than two systems besides the
+ * reference.
+ */
 export function rankingsOf(names: readonly string[], systems: Rounds, isInterleaved: boolean): Ranking[] {
   if (!isInterleaved || names.length < 3) return [];
   return definitionsIn(systems.flat())
@@ -45,7 +48,7 @@ function rankingOf(
 ): Ranking {
   const [, ...candidates] = names;
   const aligned = alignedRounds(systems);
-  // What was measured in different sessions is not compared.
+  // Results of different sessions are not compared.
   const places = aligned[0]?.map((_, place) => aligned.slice(1).every((rounds) => rounds[place] !== undefined)) ?? [];
   const armsOf = (index: number) =>
     (aligned[index] ?? []).filter((_, place) => index === 0 || places[place]).flatMap((round) => round ?? []);
@@ -74,7 +77,7 @@ export const REFERENCE = 'reference';
 
 interface Arm {
   values: number[];
-  /** Of the rounds without a value, in order. */
+  /** Status and reason of the rounds without a value, in order. */
   missing: Pick<MetricResult, 'status' | 'reason'>[];
 }
 
@@ -88,13 +91,13 @@ function measuredIn(rounds: readonly RunDocument[], id: string): Arm {
 
 const FEWEST_ROUNDS = 2;
 
-/** An invalid round takes the rank away, as it does a verdict. */
+/** With an invalid round a system gets no rank, just as it gets no verdict. */
 function whyUnranked({ values, missing }: Arm, areBeside: boolean): string | null {
   const said = ({ status, reason }: Arm['missing'][number]) => (reason ? `${status}: ${reason}` : status);
   const invalid = missing.find(({ status }) => status === 'invalid');
   if (invalid) return said(invalid);
   if (values.length >= FEWEST_ROUNDS) return null;
-  if (!areBeside) return 'not measured beside the others';
+  if (!areBeside) return 'not measured in the same rounds as the others';
   return missing[0] ? said(missing[0]) : `needs ${FEWEST_ROUNDS} rounds and has ${values.length}`;
 }
 

@@ -1,29 +1,32 @@
-/** What a GPU hour costs, from the key `prices` of a file for --config. docs/costs.md describes it. */
+/** Reads the prices of GPU hours from the key `prices` of a file for --config. docs/costs.md describes it. */
 import { closest } from '../errors/closest.js';
 import { isMap, type RawMap, Values } from '../config/values.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { nameOfLabel } from '../systems/system-name.js';
 
-/** One of what a tenant pays for. */
+/** A tenant pays for a share of the card, or a price of its own. */
 export type TenantPrice = { sharePercent: number } | { perHour: number };
 
 export interface Prices {
-  /** A label. */
+  /** Text shown with the amounts. */
   currency: string;
-  /** Of a whole card for an hour: of every card, or by the name that the driver gives it. Null: systems have their own. */
+  /**
+   * Price of a whole card for an hour: one for every card, or one per card name of the driver. Null: each system has
+   * its own price.
+   */
   cards: number | ReadonlyMap<string, number> | null;
   systems: ReadonlyMap<string, TenantPrice>;
-  /** As they were written, so that they can be read again. */
+  /** The prices as they were written, so that they can be read again. */
   source: RawMap;
 }
 
 const DEFAULT_CURRENCY = 'USD';
-/** With ` / million tokens` it still fits into a table. */
+/** Together with ` / million tokens` it still fits into a table. */
 const LONGEST_CURRENCY = 12;
 const HIGHEST = 1e9;
 const PRICE = `a price of an hour above 0 and up to ${HIGHEST}, e.g. 3.50`;
 
-/** Null where the file has none. */
+/** Null if the file has no prices. */
 export function pricesIn(top: Values): Prices | null {
   if (!top.has('prices')) return null;
   const values = top.nested('prices', ['currency', 'cards', 'systems']);
@@ -34,7 +37,7 @@ export function pricesIn(top: Values): Prices | null {
   return { currency: currencyIn(values), cards, systems, source: top.map('prices') ?? {} };
 }
 
-/** Of what a file has under `prices`; null of nothing. Throws UsageError. */
+/** Reads the value of a file's key `prices`; null if it is undefined. Throws UsageError. */
 export const pricesFrom = (source: RawMap | undefined): Prices | null =>
   source === undefined ? null : pricesIn(new Values({ prices: source }, 'the configuration', ['prices']));
 
@@ -92,11 +95,13 @@ function shareIn(values: Values): number {
   throw values.expected('share', 'a percentage of the card above 0% and up to 100%, e.g. 50%');
 }
 
-/** As in a file: documents add to the name of a system that is not proven. */
+/** Finds the price by label or by name, because documents add to the name of a system that is not proven. */
 export const priceOf = ({ systems }: Prices, label: string): TenantPrice | undefined =>
   systems.get(label) ?? systems.get(nameOfLabel(label));
 
-/** Before anything is measured. Throws UsageError where a price is of no system, or a system would have none. */
+/**
+ * Called before anything is measured. Throws UsageError if a price is for no system, or a system would have no price.
+ */
 export function checkPriced(prices: Prices, labels: readonly string[]): void {
   const names = labels.map(nameOfLabel);
   const unknown = [...prices.systems.keys()].find((name) => !labels.includes(name) && !names.includes(name));

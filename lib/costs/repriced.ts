@@ -1,4 +1,4 @@
-/** A saved document at other prices: what `report --prices` does. */
+/** Computes the costs of a saved document again with other prices, for `report --prices`. */
 import { isMap, Values } from '../config/values.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';
@@ -11,7 +11,7 @@ import { concluded, NOTHING_PRICED } from './concluded.js';
 import { checkPriced, priceOf, type Prices, pricesIn } from './read-prices.js';
 import { tenantPrices } from './tenant-prices.js';
 
-/** Of a file that may be one for `exec --config`: its other keys are not looked at. */
+/** Reads prices from a file, which may be one for `exec --config`: its other keys are ignored. */
 export async function readPrices(file: string): Promise<Prices> {
   const source = readYaml(await readYamlText(file, '--prices'), file);
   return source.at([], () => {
@@ -23,7 +23,10 @@ export async function readPrices(file: string): Promise<Prices> {
   });
 }
 
-/** Throws UsageError where prices do not fit the document, or it does not say what part of the card a system has. */
+/**
+ * Throws UsageError if the prices do not fit the document, or if it does not record which share of the card a system
+ * has.
+ */
 export function repriced(document: ResultDocument, prices: Prices): ComparisonDocument {
   if (!isComparison(document))
     throw new UsageError('Expected the document of exec for --prices but received one of run, which has no costs.');
@@ -36,7 +39,7 @@ export function repriced(document: ResultDocument, prices: Prices): ComparisonDo
     unavailable: null,
     limits: () => limitsOf(document, name, document.systems[index]?.[0]?.system.kind ?? ''),
   }));
-  // Of shares, which is all that the limits are of here.
+  // The limits here are percentages, so the card's memory is 100.
   const known = tenantPrices(withEarlierShares(prices, document), { name: card.name, memoryBytes: 100 }, systems);
   return concluded({ ...document, warnings: document.warnings.filter((warning) => warning !== NOTHING_PRICED) }, known);
 }
@@ -46,7 +49,7 @@ type Recorded = Pick<SystemPrice, 'from' | 'sharePercent'>;
 const recordedIn = ({ prices }: ComparisonDocument, name: string): Recorded | undefined =>
   prices?.systems.find(({ system }) => system === name);
 
-/** With the shares that were given before, where no other price is. */
+/** Adds the shares that were given before, unless there is another price. */
 function withEarlierShares(prices: Prices, document: ComparisonDocument): Prices {
   const systems = new Map(prices.systems);
   for (const label of document.plan.systems) {
@@ -57,12 +60,12 @@ function withEarlierShares(prices: Prices, document: ComparisonDocument): Prices
   return { ...prices, systems };
 }
 
-/** In per cent of the card, as it was recorded with earlier prices. */
+/** Limits in per cent of the card, as recorded with earlier prices. */
 function limitsOf(document: ComparisonDocument, name: string, kind: string): Limits {
   const before = recordedIn(document, name) ?? (kind === 'native' ? WHOLE : undefined);
   if (before === undefined || before.from === 'prices')
     throw new UsageError(
-      `The document does not say what part of the card ${nameOfLabel(name)} is limited to: give it under systems of prices, e.g. ${nameOfLabel(name)}: { share: 50% }.`,
+      `The document does not record which share of the card ${nameOfLabel(name)} is limited to: give it under systems of prices, e.g. ${nameOfLabel(name)}: { share: 50% }.`,
     );
   return {
     memoryBytes: before.from === 'memory limit' ? before.sharePercent : null,

@@ -1,18 +1,18 @@
-/** What an hour costs one tenant of each system on the card that is measured. */
+/** The price of an hour for one tenant of each system on the measured card. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { GpuPrices, SystemPrice } from '../results/cost-schemas.js';
 import { type Limits, SOLE_TENANT, type System } from '../systems/system.js';
 import { priceOf, type Prices } from './read-prices.js';
 
 export interface Card {
-  /** As the driver gives it. */
+  /** The name that the driver reports. */
   name: string;
   memoryBytes: number;
 }
 
 type PricedSystem = Pick<System, 'name' | 'unavailable' | 'limits'>;
 
-/** Of systems that are prepared, whose limits are known then. Throws UsageError where the card has no price. */
+/** The systems must be prepared, so that their limits are known. Throws UsageError if the card has no price. */
 export function tenantPrices(prices: Prices, card: Card, systems: readonly PricedSystem[]): GpuPrices {
   const own = systems.every(({ name }) => 'perHour' in (priceOf(prices, name) ?? {}));
   const perGpuHour = own ? null : priceOfCard(prices, card);
@@ -31,7 +31,7 @@ function priceOfCard({ cards }: Prices, { name }: Card): number {
   if (found !== undefined) return found;
   const named = [...(cards?.keys() ?? [])].map(quoted).join(', ');
   throw new UsageError(
-    `Expected cards of prices to have ${quoted(name)}, the card that is measured, but received ${named}: add it with its name as the driver gives it, or give one number for any card.`,
+    `Expected cards of prices to have ${quoted(name)}, the card that is measured, but received ${named}: add it with the name that the driver reports, or give one number for any card.`,
   );
 }
 
@@ -43,7 +43,7 @@ function priceOfSystem(prices: Prices, perGpuHour: number, card: Card, system: P
   return { system: system.name, ...share, perHour: (perGpuHour * share.sharePercent) / 100 };
 }
 
-/** The larger of its limits: what it takes from the card is not there for others. */
+/** The larger of the system's limits, because that share of the card is not available to others. */
 function limitedShare(system: PricedSystem, card: Card): Pick<SystemPrice, 'from'> & { sharePercent: number } {
   const { memoryBytes, smPercent }: Limits = system.limits(SOLE_TENANT);
   const memory = memoryBytes === null ? 0 : Math.min(100, (100 * memoryBytes) / card.memoryBytes);

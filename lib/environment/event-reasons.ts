@@ -27,7 +27,7 @@ const has = (mask: number, { bit }: EventReason): boolean => Math.floor(mask / b
 export const slowdowns = (masks: readonly number[]): string[] =>
   REASONS.filter((reason) => reason.isSlowdown && masks.some((mask) => has(mask, reason))).map(({ name }) => name);
 
-/** Those of the names that are slowdowns. */
+/** Selects the names that are slowdowns. */
 export const slowdownsAmong = (names: Iterable<string>): string[] => {
   const seen = new Set(names);
   return REASONS.filter(({ name, isSlowdown }) => isSlowdown && seen.has(name)).map(({ name }) => name);

@@ -13,7 +13,7 @@ export function mpsState(environment: NodeJS.ProcessEnv): MpsState {
   return { pipeDirectory, controlPipe: existsSync(join(pipeDirectory, 'control')) };
 }
 
-/** In the pipe directory of a daemon that a run started: the PIDs of its servers, one per line. */
+/** File with the PIDs of a daemon's servers, one per line, in the pipe directory of a daemon that a run started. */
 export const SERVERS_FILE = 'servers';
 
 /**

@@ -10,7 +10,7 @@ export const processIdentitySchema = v.strictObject({
   /** Clock ticks from boot to the start of the process (proc_pid_stat(5), field 22). */
   startTime: v.string(),
   bootId: v.string(),
-  /** From /proc/self/ns/pid: containers of one machine use the same PIDs for different processes. */
+  /** PID namespace from /proc/self/ns/pid: containers of one machine use the same PIDs for different processes. */
   pidNamespace: v.string(),
   host: v.string(),
 });

@@ -23,7 +23,7 @@ export interface AgainstBaseline {
   effects: Effect[];
 }
 
-/** By name. */
+/** Rounds of each system, by name. */
 export type Systems = ReadonlyMap<string, readonly RunDocument[]>;
 
 export const systemsOf = (document: ResultDocument): Systems =>

@@ -1,9 +1,9 @@
-/** In a file of its own, because --help must load no measurement code. */
+/** This is a separate file, because --help must load no measurement code. */
 export const DEFAULT_MAX_REGRESSION_PERCENT = 10;
 
 /**
- * For metrics whose values may be zero or negative, in units of their δ. Noise alone can reach one δ, so that tolerance
- * would fail on noise; likewise 10 % is five times the usual δ of 2 %.
+ * Tolerance for metrics whose values may be zero or negative, in units of their δ. Noise alone can reach one δ, so that
+ * tolerance would fail on noise; likewise 10 % is five times the usual δ of 2 %.
  */
 export const DEFAULT_MAX_DIFFERENCE_DELTAS = 5;
 

@@ -24,7 +24,7 @@ export interface Case {
   name: string;
   system: string;
   kind: 'measured' | 'violation' | 'limit' | 'regression';
-  /** In words, e.g. `at most 8 us`. */
+  /** The threshold in words, e.g. `at most 8 us`. */
   threshold: string;
   outcome: Outcome;
   countsAs: 'passed' | 'failed';

@@ -60,8 +60,8 @@ function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocu
 }
 
 /**
- * For a report about any document: checks every measured metric against the defaults, if there is something to compare
- * it with.
+ * The gate of a report about any document: checks every measured metric against the defaults, if there is something to
+ * compare it with.
  */
 export function gateOfReport(document: ResultDocument, metrics: readonly MetricDefinition[]): GateDocument {
   const defaults = defaultThresholds(metrics);

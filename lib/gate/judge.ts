@@ -24,8 +24,8 @@ export interface Judgement {
 const IMPROVEMENT = 0.1;
 
 /**
- * By system, then by metric. The first system of a comparison, the reference, is judged only if the thresholds name it
- * or there is a stored baseline; all others always. A failure in it fails the gate in any case.
+ * The outcomes, by system and then by metric. The first system of a comparison, the reference, is judged only if the
+ * thresholds name it or there is a stored baseline; all others always. A failure in it fails the gate in any case.
  */
 export function judge({ document, thresholds, metrics, stored }: Judgement): Case[] {
   const { systems, categories, effects } = viewOf(document);
@@ -184,7 +184,7 @@ interface Outcomes {
 const spanning = (value: number | null, [low, high]: Interval): Interval =>
   value === null ? [low, high] : [Math.min(low, value), Math.max(high, value)];
 
-/** On a scale where more is worse; the whole interval decides. */
+/** `worst` and `interval` are on a scale where more is worse; the whole interval decides. */
 function outcomeOf(worst: number, interval: Interval, { inconclusive }: MetricThresholds): Outcomes {
   if (interval[0] > worst) return { outcome: 'failed', countsAs: 'failed' };
   if (interval[1] <= worst) return { outcome: 'passed', countsAs: 'passed' };

@@ -23,11 +23,11 @@ export interface MetricThresholds {
 
 export interface Thresholds {
   missing: Counting;
-  /** For a report without a gate: a metric that only had to be measured passes with one round. */
+  /** Used for a report without a gate: a metric that only had to be measured passes with one round. */
   oneRound?: 'pass';
   /** Null: all systems. `place` is where the file names each. */
   systems: { name: string; place: string }[] | null;
-  /** For every metric, by id. */
+  /** Thresholds of every metric, by id. */
   metrics: ReadonlyMap<string, MetricThresholds>;
 }
 

@@ -10,7 +10,7 @@ import { grouped } from '../results/grouped.js';
 import { againstZero, holmVerdicts, type ZeroEffect } from '../stats/effect.js';
 import { median } from '../stats/median.js';
 
-/** A system's rounds; undefined if it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
 const finite = v.pipe(v.number(), v.finite());

@@ -6,7 +6,7 @@ type Details = MetricResult['details'];
 
 /** A condition that two results must share. */
 export interface ComparedAt {
-  /** As text, e.g. `live blocks`. */
+  /** Name of the condition, e.g. `live blocks`. */
   name: string;
   /** Read from the details, so that older documents have it too; undefined if they do not. */
   of: (details: Details) => unknown;

@@ -12,7 +12,7 @@ export const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
 /** A real start takes tens of milliseconds; with less the context existed before. */
 const SHORTEST_CREDIBLE_NS = 5_000_000;
 
-/** In chronological order. */
+/** The steps of a start, in chronological order. */
 export const STEPS = [
   'spawnToMainNs',
   'addonLoadNs',
@@ -35,7 +35,7 @@ export interface Batch {
   /** Processes before this batch, and in total, for progress. */
   done: number;
   total: number;
-  /** In addition to the system's own. */
+  /** Environment variables in addition to the system's own. */
   variables?: NodeJS.ProcessEnv;
 }
 
@@ -97,7 +97,7 @@ export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], k
   });
 }
 
-/** From the first process; the proofs compare the owners in all other processes with it. */
+/** The first process's context function; the proofs compare the owners in all other processes with it. */
 export function contextDetails([first]: readonly Pick<
   StartUpAnswer,
   'contextFunction' | 'contextOwner' | 'loadingMode'

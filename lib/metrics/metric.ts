@@ -60,7 +60,7 @@ export interface Progress {
   id: string;
   /** What is being measured, e.g. `cuLaunchKernelEx` or `2 MiB`. */
   step: string;
-  /** From 0 to 1. */
+  /** Fraction done, from 0 to 1. */
   fraction: number;
 }
 
@@ -183,8 +183,8 @@ export interface MetricDefinition {
   /** `process`: in the calling process. `fresh-processes`: in workers, which the coordinator starts. */
   where: 'process' | 'fresh-processes';
   /**
-   * For a metric that is a difference to native in the same round, and `unsupported` alone: the value in an arm's
-   * details, and the difference in the metric's unit.
+   * For a metric that is a difference from native in the same round, and `unsupported` alone: finds the value in an
+   * arm's details, and computes the difference in the metric's unit.
    */
   againstNative?: {
     arm: (details: MetricResult['details']) => number | null;
@@ -196,11 +196,11 @@ export interface MetricDefinition {
   impossible?: (own: Pick<MetricResult, 'value' | 'unit' | 'details'>) => string | null;
   /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
-  /** What the metric's difference to the baseline is the cost of, in terms for users, e.g. `cuInit`. */
+  /** The operation whose cost is the metric's difference from the baseline, in terms for users, e.g. `cuInit`. */
   costOf?: string;
-  /** What it counts by where its unit does not say it; see per.ts. */
+  /** What the metric counts, if its unit does not say so; see per.ts. */
   per?: PerChoice;
-  /** It raises errors on the card: it runs after all others of a round, whatever their order. */
+  /** The metric raises errors on the card, so it runs after all others of a round. */
   runsLast?: true;
   /** Line charts of its details, one line per system. */
   lineCharts?: readonly LineChart[];

@@ -97,7 +97,7 @@ function withWorkers(
   });
 }
 
-/** Throws INVALID_RESULT where it is not under the system with the limits of its tenant. */
+/** Throws INVALID_RESULT if the worker is not under the system with its tenant's limits. */
 export async function attested(context: MeasureContext, tenant: Tenant, started: WorkerTenant): Promise<LimitedWorker> {
   const { system, signal } = context;
   const target = targetOf(context);

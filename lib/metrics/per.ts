@@ -1,14 +1,16 @@
-/** What a metric counts by: tokens, requests or steps, as a rate, a time of one, or their number in a run. */
+/** What a metric counts (tokens, requests or steps): as a rate, as the time of one, or as their number in a run. */
 import type { MetricDefinition } from './metric.js';
 
 export const pers = ['token', 'request', 'step'] as const;
 export type Per = (typeof pers)[number];
 
-/** `none`: it counts nothing, although its unit looks so, e.g. tokens a second of one of many users. */
+/**
+ * `none`: the metric counts nothing, although its unit looks so; for example, tokens per second of one of many users.
+ */
 export const perChoices = [...pers, 'none'] as const;
 export type PerChoice = (typeof perChoices)[number];
 
-/** How a metric counts: so many a second, seconds for one, or so many in a run. */
+/** How a metric counts: number per second, seconds for one, or number per run. */
 export type Counting = { as: 'rate' } | { as: 'time'; seconds: number } | { as: 'number' };
 
 const times: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
@@ -20,10 +22,10 @@ const words: readonly [Per, RegExp][] = [
 
 const named = (word: string): Per | null => words.find(([, pattern]) => pattern.test(word))?.[0] ?? null;
 
-/** Seconds of a unit of time; null of another unit. */
+/** The length of a unit of time in seconds; null for any other unit. */
 export const secondsOf = (unit: string): number | null => (Object.hasOwn(times, unit) ? (times[unit] as number) : null);
 
-/** Where it is said what is counted: a unit that cannot count is null. */
+/** For metrics that say what they count; null if the unit cannot count. */
 export function countingOf(unit: string): Counting | null {
   if (unit.endsWith('/s')) return { as: 'rate' };
   const seconds = secondsOf(unit);
@@ -33,7 +35,10 @@ export function countingOf(unit: string): Counting | null {
 
 export type Counted = Counting & { per: Per };
 
-/** By what the definition says, else by its unit: `tokens/s`, `requests/s`, `steps/s`, `tokens`. Null: it counts nothing. */
+/**
+ * Uses the definition, or else its unit: `tokens/s`, `requests/s`, `steps/s`, `tokens`. Null: the metric counts
+ * nothing.
+ */
 export function countedBy({
   unit,
   direction,
@@ -41,7 +46,7 @@ export function countedBy({
 }: Pick<MetricDefinition, 'unit' | 'direction' | 'per'>): Counted | null {
   if (per === 'none') return null;
   const counting = countingOf(unit);
-  // A time says nothing of what it is the time of.
+  // The unit of a time does not say what took that time.
   const what = per ?? (counting?.as === 'time' ? null : named(unit.replace(/\/s$/, '')));
   if (counting === null || what === null || what === undefined) return null;
   const better = { rate: 'higher', time: 'lower', number: null }[counting.as];

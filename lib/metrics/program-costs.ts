@@ -9,7 +9,7 @@ import { mean } from '../stats/mean.js';
 import { againstZero, type Interval } from '../stats/effect.js';
 import { callEffects } from './call-effects.js';
 
-/** A system's rounds; undefined if it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
 /** OH-005 calls in a loop; a metric that makes single calls is closer to a program. */
@@ -19,7 +19,7 @@ interface Price {
   metric: string;
   /** The call of the price, with the arguments that it was measured with, if known. */
   as: string;
-  /** One per round; 0 in a round in which the program gets the driver's own function. */
+  /** Price in each round in ns; 0 if the program gets the driver's own function in that round. */
   ns: number[];
 }
 

@@ -137,6 +137,6 @@ export const metrics: readonly MetricDefinition[] = [
   compatibility,
 ];
 
-/** By id; not case-sensitive. */
+/** Finds a metric by its id; not case-sensitive. */
 export const findMetric = (id: string): MetricDefinition | undefined =>
   metrics.find((metric) => metric.id === id.toUpperCase());

@@ -15,7 +15,7 @@ const LEADS = [1, 4, 16, 64];
 
 /** Nanoseconds from the release. */
 export interface Release {
-  /** By process, to its first result. */
+  /** Time to the first result of each process. */
   firstResults: number[];
   /** When the last of them had its first result. */
   total: number;
@@ -26,7 +26,7 @@ export interface Release {
   /** How many releases it took until all were ready in time. */
   tries: number;
   starts: WorkerStart[];
-  /** Of each process, from its spawn to its first statement: all are started together, before the release. */
+  /** Time of each process from its spawn to its first statement; all are started together, before the release. */
   spawns: number[];
 }
 
@@ -93,7 +93,7 @@ async function releaseOnce(
   }
 }
 
-/** Each keeps its context, as a running program does, and so makes no room for the others. */
+/** Each process keeps its context, like a running program, and so makes no room for the others. */
 const firstWork = (context: MeasureContext, { worker }: WorkerTenant): Task => ({
   method: 'startUp',
   params: {
@@ -114,7 +114,7 @@ function byOurClock(start: WorkerStart, { worker }: WorkerTenant): WorkerStart {
   };
 }
 
-/** Any other error is the metric's. */
+/** The reason if there was no room; any other error is the metric's own. */
 function noRoomIn(errors: readonly unknown[], count: number): NoRoom | null {
   if (errors.length === 0) return null;
   const full = errors.filter(isOutOfMemory);

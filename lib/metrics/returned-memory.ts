@@ -1,4 +1,4 @@
-/** Whether a process gave back the device memory that it took. */
+/** Whether a process released the device memory that it took. */
 import { setTimeout } from 'node:timers/promises';
 import type { Check } from '../results/document.js';
 import type { WorkerTenant } from '../workers/worker-tenant.js';
@@ -8,7 +8,7 @@ import { formatBytes } from './units.js';
 const FLOOR_BYTES = 4 * 1024 ** 2;
 const SHARE = 0.01;
 
-/** By the coordinator's NVML: of the process, or, if that is not listed, of the card. */
+/** Memory by the coordinator's NVML: of the process or, if NVML does not list it, of the card. */
 export async function heldOutside(
   { truth }: Pick<MeasureContext, 'truth'>,
   { worker }: Pick<WorkerTenant, 'worker'>,
@@ -17,13 +17,13 @@ export async function heldOutside(
   return (await truth.processMemory(worker.pid)) ?? (await truth.cardMemory())?.usedBytes ?? null;
 }
 
-/** Of one process, as NVML says it; null where it does not. */
+/** Memory of one process by NVML; null if NVML does not report it. */
 export interface MemorySpan {
   usedBefore: number | null;
   usedAfter: number | null;
 }
 
-/** Each must return what it took, within max(4 MiB, 1 %). */
+/** Each process must return the memory that it took, within max(4 MiB, 1 %). */
 export function returnedCheck(spans: readonly MemorySpan[]): Check {
   const name = 'memory returned';
   const drifts = spans.flatMap(({ usedBefore, usedAfter }) =>
@@ -35,11 +35,14 @@ export function returnedCheck(spans: readonly MemorySpan[]): Check {
   return { name, passed: leaked.length === 0, detail: `worst drift of a block ${formatBytes(worst)}` };
 }
 
-/** How long the driver may take to free what a process that ended had. */
+/** How long the driver may take to free the memory of a process that ended. */
 const SETTLES_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 
-/** Runs `use`, whose processes have all ended when it settles, and looks whether the card then holds what it held before. */
+/**
+ * Runs `use`, whose processes must all have ended when it settles, and checks that the card then uses as much memory as
+ * before.
+ */
 export async function withCardAsFound<T>(
   { truth, signal }: Pick<MeasureContext, 'truth' | 'signal'>,
   use: () => Promise<T>,
@@ -50,7 +53,7 @@ export async function withCardAsFound<T>(
   const before = await usedBytes();
   const used = await use();
   if (before === null)
-    return { used, asFound: { name, passed: 'not checked', detail: 'nobody looks at the card from outside' } };
+    return { used, asFound: { name, passed: 'not checked', detail: 'no process checks the card from outside' } };
   let after = await usedBytes();
   for (let waited = 0; after !== before && waited < settlesMs; waited += LOOK_EVERY_MS) {
     await setTimeout(LOOK_EVERY_MS, undefined, { signal });

@@ -59,12 +59,12 @@ export class MetricScene {
   /** Makes a started worker hold a session on that device. */
   async hold(worker: WorkerTenant, device: DeviceTarget['device']): Promise<void> {
     await worker.enter({ ...targetOf(this.#context), device });
-    // With a slower clock, releases at a time by that clock would take longer and longer: the proof names the clock's
+    // With a slower clock, releases at a time of that clock would come later and later; the proof names the clock's
     // owner.
     if (worker.clockOffByNs > CLOCK_SLACK_NS) await this.#context.prove(worker.worker, this.#tenantOf.get(worker));
   }
 
-  /** Any program in that tenant. */
+  /** Starts any program in that tenant. */
   async startCommand(tenant: Tenant, command: readonly string[], role: Role): Promise<CommandTenant> {
     return this.scene.startCommand(command, await this.startOf(tenant), role);
   }
@@ -121,7 +121,7 @@ export async function inScene<T>(context: MeasureContext, use: (scene: MetricSce
   }
 }
 
-/** One tenant whose processes a metric starts itself; its state is removed when this settles. */
+/** Prepares one tenant whose processes a metric starts itself; its state is removed when this settles. */
 export const inOneTenant = <T>(context: MeasureContext, use: (start: ProcessStart) => Promise<T>): Promise<T> =>
   inScene(context, async (scene) => use(await scene.startOf({ id: FIRST_ID })));
 

@@ -12,7 +12,7 @@ import { findMetric, metrics } from './registry.js';
 
 export const isOfProgram = (id: string): boolean => id.includes('/');
 
-/** Where the key begins: a victim of a scene has a part of the id of its own. */
+/** Index of the slash before the key; the id of a scene's victim has one more part before it. */
 const keyAt = (id: string): number => {
   const first = id.indexOf('/');
   return Math.max(first, id.indexOf('/', first + 1));
@@ -66,7 +66,7 @@ export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefiniti
   );
 }
 
-/** Of all metrics that rounds have results of, as far as they are known. */
+/** The definitions of all metrics that have results in the rounds, if they are known. */
 export function definitionsIn(rounds: readonly RunDocument[]): MetricDefinition[] {
   const ids = rounds.flatMap(({ metrics: all }) => all.map(({ id }) => id));
   return [...[...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []), ...programMetricsIn(rounds)];

@@ -43,7 +43,7 @@ export function withTenants<T>(
   });
 }
 
-/** For `details.context`: from the first process; the proofs compare the owners in all other processes with it. */
+/** The first process's entry for `details.context`; the proofs compare the owners in all other processes with it. */
 export const contextOf = ({ contexts }: Pick<Scene, 'contexts'>): TenantContext | undefined => contexts[0];
 
 /** Why there is no room for that many; null if they were started. */
@@ -60,14 +60,14 @@ export async function grown({ growTo }: Populated, count: number): Promise<strin
 /** Whether tenants can have separate states: the caller's environment has one for all. */
 export const separable = ({ kind }: System): boolean => kind !== 'environment';
 
-/** As sent by a worker. */
+/** The result as a worker sends it. */
 export interface WireWindow extends Omit<TenantWindow, 'atNs' | 'tookNs'> {
   atNs: number[];
   tookNs: number[];
 }
 
 export interface Common extends Span {
-  /** By tenant: durations of its operations that began and ended inside. */
+  /** For each tenant, the durations of its operations that began and ended inside. */
   samples: Float64Array[];
 }
 

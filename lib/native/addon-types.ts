@@ -88,7 +88,7 @@ export type AggressorKind =
 
 export interface AggressorRequest {
   kind: AggressorKind;
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
   windowNs: number;
   /** Memory quota that an allocation storm tries to exceed; 0: no quota. */
@@ -99,21 +99,21 @@ export interface AggressorRequest {
 export interface Aggression {
   startedNs: number;
   endedNs: number;
-  /** That were seen to finish. */
+  /** Operations that were seen to finish. */
   operations: number;
-  /** Counted by the device for them. */
+  /** Blocks that the device counted for these operations. */
   blocks: number;
   /** When operations were seen to finish. */
   marksNs: number[];
-  /** Peak device memory. */
+  /** Peak device memory in bytes. */
   usedBytes: number;
-  /** Copied by each operation; left out: it does not copy. */
+  /** Bytes that each operation copies; left out if it copies nothing. */
   operationBytes?: number;
-  /** Allocations that were refused. */
+  /** Refused allocations. */
   refused: number;
-  /** Allocations above the quota that were granted, and given back at once. */
+  /** Allocations that were granted above the quota; each was freed at once. */
   exceeded: number;
-  /** Why it cannot run here; null: it ran. */
+  /** Reason why it cannot run here; null: it ran. */
   missing: string | null;
 }
 
@@ -123,7 +123,7 @@ export type AllocationApi = 'cuMemAlloc' | 'cuMemCreate' | 'cuMemAllocAsync' | '
 
 export interface AllocationRequest {
   api: AllocationApi;
-  /** 0 asks for the allocation granularity. */
+  /** Size of a block in bytes; 0: the allocation granularity. */
   bytes: number;
   live: number;
   count: number;
@@ -138,7 +138,7 @@ export interface AllocationBlock {
 }
 
 export interface FreeRequest {
-  /** 0 asks for the allocation granularity. */
+  /** Size of a block in bytes; 0: the allocation granularity. */
   bytes: number;
   live: number;
   order: 'fifo' | 'lifo' | 'random';
@@ -151,7 +151,7 @@ export interface FreeBlock {
   bytes: number;
   live: number;
   freeNs: Float64Array;
-  /** By this process, on the device; null if NVML cannot report it. */
+  /** Device memory of this process before and after the frees; null if NVML cannot report it. */
   usedBefore: number | null;
   usedAfter: number | null;
 }
@@ -169,16 +169,16 @@ export interface AttentionRequest {
   headDim: number;
   heads: number;
   kvHeads: number;
-  /** Tokens of a sequence. */
+  /** Tokens per sequence. */
   length: number;
-  /** Sequences. 0: at least four heads a multiprocessor, within a quarter of the free memory. */
+  /** Number of sequences; 0: at least four heads per multiprocessor, within a quarter of the free memory. */
   batch: number;
   causal: boolean;
   /** Number of timed batches of launches. */
   batches: number;
-  /** Minimum per batch. */
+  /** Minimum number of launches per batch. */
   leastLaunches: number;
-  /** Minimum per batch. */
+  /** Minimum duration of a batch. */
   leastNs: number;
   /** Seed of the inputs. */
   seed: number;
@@ -188,17 +188,17 @@ export interface AttentionRate {
   variant: string;
   computeCapability: string;
   multiprocessors: number;
-  /** Sequences. */
+  /** Number of sequences. */
   batch: number;
-  /** Per launch: 4 · head dimension for each pair of a query and a key that it sees. */
+  /** Operations per launch: 4 · head dimension for each pair of a query and a key that it sees. */
   launchFlops: number;
-  /** Size of a launch's operands, each counted once. */
+  /** Size of a launch's operands in bytes, each counted once. */
   launchBytes: number;
   /** Time per launch in each batch. */
   launchNs: number[];
-  /** In a batch. */
+  /** Launches per batch. */
   launches: number;
-  /** The highest reading while launches ran, which only NVML gives. */
+  /** Highest SM clock while launches ran; null if NVML does not report it. */
   smClockMhz: number | null;
   sampledRows: number;
   /** Largest error of sampled rows against double precision, relative to the row's largest value. */
@@ -213,31 +213,31 @@ export type StreamKind = 'read' | 'write' | 'copy';
 
 export interface StreamWindowRequest {
   kind: StreamKind;
-  /** Of a buffer, of which a copy has two; 0: eight times the L2 cache, at least 64 MiB. */
+  /** Size of a buffer in bytes (a copy uses two); 0: eight times the L2 cache, at least 64 MiB. */
   bytes: number;
-  /** Of 1024 threads; 0: two a multiprocessor. */
+  /** Number of blocks per kernel, each with 1024 threads; 0: two per multiprocessor. */
   blocks: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
-  /** By the device's clock or the host's, whichever passes first. */
+  /** Time during which kernels are launched, by the device's clock or the host's, whichever is over first. */
   windowNs: number;
 }
 
 export interface StreamWindow {
-  /** Of a buffer. */
+  /** Size of a buffer in bytes. */
   bytes: number;
   blocks: number;
-  /** That the tenant is told of. */
+  /** Number of multiprocessors that the tenant is told. */
   multiprocessors: number;
-  /** By a kernel: a copy reads and writes. */
+  /** Bytes that a kernel moves; a copy counts what it reads and what it writes. */
   movedBytes: number;
-  /** By its memory clock and bus width; 0: unknown. */
+  /** Peak memory bandwidth from memory clock and bus width; 0: unknown. */
   dramCeilingGbs: number;
-  /** Of the device's clock; the other times count from there. */
+  /** Time on the device's clock; `fromNs` and `toNs` are relative to it. */
   originMs: number;
-  /** Of each kernel, when its first block began. */
+  /** Time at which each kernel's first block started. */
   fromNs: number[];
-  /** Of each kernel, when its last block ended. */
+  /** Time at which each kernel's last block ended. */
   toNs: number[];
 }
 
@@ -245,46 +245,46 @@ export interface StreamWindow {
 
 export interface StreamRequest {
   kind: StreamKind;
-  /** Of a buffer, a multiple of 32 KiB; 0: 1 GiB or eight times the L2 cache. */
+  /** Size of a buffer in bytes, a multiple of 32 KiB; 0: 1 GiB or eight times the L2 cache. */
   bytes: number;
   batches: number;
-  /** Minimum per batch. */
+  /** Minimum number of launches per batch. */
   leastLaunches: number;
-  /** Minimum per batch. */
+  /** Minimum duration of a batch. */
   leastNs: number;
 }
 
 export interface StreamTimes {
-  /** By a launch: a copy reads and writes. */
+  /** Bytes that a launch moves; a copy counts what it reads and what it writes. */
   movedBytes: number;
   /** Time per launch in each batch. */
   launchNs: number[];
 }
 
 export interface BatchScalingRequest {
-  /** Rows of a layer's weights; 0: 8192, or as many as are twice the L2 cache. */
+  /** Rows of a layer's weights; 0: 8192, or as many as make the weights twice the L2 cache. */
   n: number;
-  /** Columns; a multiple of 64. */
+  /** Columns of a layer's weights; a multiple of 64. */
   k: number;
-  /** 0: as many as are eight times the L2 cache and fit a quarter of the free memory. */
+  /** Number of layers; 0: enough for eight times the L2 cache, within a quarter of the free memory. */
   layers: number;
-  /** Of the buffer that is read for the memory's rate; 0: 1 GiB or more. */
+  /** Size of the buffer whose reading gives the memory bandwidth; 0: 1 GiB or more. */
   streamBytes: number;
   seed: number;
-  /** In each of which every batch has its turn. */
+  /** Number of rounds; each round measures every batch size once. */
   rounds: number;
-  /** Minimum per turn. */
+  /** Minimum number of launches per batch size and round. */
   leastLaunches: number;
-  /** Minimum per turn. */
+  /** Minimum duration per batch size and round. */
   leastNs: number;
 }
 
 export interface BatchRow {
   batch: number;
   variant: string;
-  /** Per launch. */
+  /** Operations per launch. */
   flops: number;
-  /** Of a launch: weights, inputs and outputs, each once. */
+  /** Bytes per launch: weights, inputs and outputs, each counted once. */
   bytes: number;
   /** Time per launch in each round. */
   launchNs: number[];
@@ -293,18 +293,18 @@ export interface BatchRow {
 }
 
 export interface BatchScaling {
-  /** Why nothing was measured; null: it was. */
+  /** Reason why nothing was measured; null: it was measured. */
   unsupported: string | null;
   n: number;
   k: number;
   layers: number;
   batches: BatchRow[];
   streamBytes: number;
-  /** Of reading them, several times. */
+  /** Duration of each read of these bytes. */
   streamNs: number[];
-  /** 2 × clock × width of the memory's bus. */
+  /** Peak memory bandwidth: 2 × clock × width of the memory's bus. */
   memoryCeilingGbs: number | null;
-  /** Under the load of the largest batch; null if NVML does not report it. */
+  /** SM clock under the load of the largest batch; null if NVML does not report it. */
   smClockMhz: number | null;
 }
 
@@ -314,31 +314,31 @@ export type BurstCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch';
 
 export interface BurstRequest {
   call: BurstCall;
-  /** Of a burst, over all threads. */
+  /** Launches per burst, over all threads. */
   launches: number;
-  /** Kernels of a launch; above 1 for graphs alone. */
+  /** Kernels per launch; more than 1 only for graphs. */
   nodes: number;
-  /** That launch at the same time; 1: the measurement's own. */
+  /** Number of threads that launch at the same time; 1: only the measuring thread. */
   threads: number;
-  /** Of each thread, in turn. */
+  /** Streams per thread, used in turn. */
   streams: number;
   bursts: number;
   /** Launches of each thread before the first burst. */
   warmup: number;
-  /** The processor to use, as a position among those that the thread may use. */
+  /** Index of the processor to use among those that the thread may use. */
   core: number;
 }
 
 export interface LaunchBursts {
-  /** Of a burst. */
+  /** Kernels per burst. */
   kernels: number;
-  /** Of each burst: from the first call until every wait has returned. */
+  /** Time from the first call of each burst until every wait has returned. */
   totalNs: Float64Array;
-  /** Until the last launch call has returned. */
+  /** Time from the first call of each burst until the last launch call has returned. */
   submitNs: Float64Array;
-  /** Of a kernel of a graph, by the device's clock; null of other calls. */
+  /** Time per kernel of a graph, by the device's clock; null for other calls. */
   deviceNs: number | null;
-  /** The processor it was on; null with several threads or where none could be chosen. */
+  /** Processor that the thread used; null with several threads or if the system does not let threads choose. */
   core: number | null;
 }
 
@@ -347,32 +347,32 @@ export interface LaunchBursts {
 export interface TimeFunction {
   name: string;
   owner: string | null;
-  /** It is libc's, with the code of its file. */
+  /** Whether it is libc's function and its code is the same as in libc's file. */
   own: boolean;
 }
 
-/** What passed since the addon was loaded: by libc's function, the raw system call and the processor's counter. */
+/** Time that has passed since the addon was loaded, by libc's function, the raw system call and the processor's counter. */
 export interface ClockRate {
   clock: string;
   libraryNs: number;
   systemNs: number;
-  /** Null if the counter cannot be used, for the reason in `counterUnused`. */
+  /** Null if the counter cannot be used; `counterUnused` gives the reason. */
   counterNs: number | null;
   /** Time between two readings of the same moment. */
   bracketNs: number;
 }
 
 export interface ClockReading {
-  /** The owners of the functions with which the process reads time. */
+  /** Functions with which the process reads time, and their owners. */
   functions: TimeFunction[];
   rates: ClockRate[];
   counterUnused: string | null;
 }
 
 export interface TimerCalibration {
-  /** Smallest non-zero difference of two readings. */
+  /** Smallest non-zero difference between two readings. */
   resolutionNs: number;
-  /** Median of a pair of readings with nothing between. */
+  /** Median duration of two successive readings. */
   pairCostNs: number;
 }
 
@@ -462,20 +462,20 @@ export type CopyWay =
 
 export interface CopyRateRequest {
   way: CopyWay;
-  /** Of a copy: a multiple of 4. */
+  /** Size of a copy in bytes; a multiple of 4. */
   bytes: number;
-  /** Of a sample, one behind the other, to memory side by side. */
+  /** Copies per sample, made one after the other to adjacent memory. */
   copies: number;
   count: number;
   warmup: number;
-  /** Of what is copied. */
+  /** Seed of the copied data. */
   seed: number;
 }
 
 export interface CopyRate {
-  /** Of each sample, by the device's events. */
+  /** Duration of each sample, by the device's events. */
   deviceNs: Float64Array;
-  /** The NUMA node of the thread and the host's memory; null: bound to none. */
+  /** NUMA node to which the thread and the host's memory are bound; null: they are not bound. */
   node: number | null;
 }
 
@@ -483,38 +483,38 @@ export type CopySource = 'cuMemHostAlloc' | 'mmap' | 'cuMemHostRegister';
 
 export interface SourceCopiesRequest {
   source: CopySource;
-  /** Of a copy: a multiple of 4. */
+  /** Size of a copy in bytes; a multiple of 4. */
   bytes: number;
   count: number;
   warmup: number;
-  /** Of what is copied. */
+  /** Seed of the copied data. */
   seed: number;
 }
 
 export interface SourceCopies {
-  /** Of each copy, by the host's clock. */
+  /** Duration of each copy, by the host's clock. */
   copyNs: Float64Array;
-  /** Of the one call that pinned the memory; null: it is not pinned. */
+  /** Duration of the call that pinned the memory; null: the memory is not pinned. */
   pinNs: number | null;
   pinnedBytes: number;
   node: number | null;
 }
 
 export interface PcieLinkRequest {
-  /** Of each copy that keeps the link busy. */
+  /** Size of each copy that keeps the link busy, in bytes. */
   bytes: number;
   seed: number;
 }
 
-/** As NVML reports it, null where it does not. */
+/** PCIe link as NVML reports it; null for values that NVML does not report. */
 export interface PcieLink {
-  /** Now, as the width. */
+  /** Current generation and width. */
   generation: number | null;
   width: number | null;
-  /** Of device and slot together, as the width. */
+  /** Highest generation and width that both the device and the slot support. */
   maxGeneration: number | null;
   maxWidth: number | null;
-  /** Copies were under way when it was read. */
+  /** Whether copies were in progress when NVML was read. */
   underLoad: boolean;
 }
 
@@ -529,49 +529,49 @@ export interface DecoderShape {
   vocabulary: number;
 }
 
-/** Sizes that are all 0 follow from the memory's limit. */
+/** If all sizes are 0, they are chosen to fit the memory limit. */
 export interface DecoderRequest extends DecoderShape {
   /** Memory limit for default sizes; 0: the memory of the device. */
   limitBytes: number;
-  /** Sequences that decode together. */
+  /** Number of sequences that decode together. */
   batch: number;
-  /** Tokens of each. */
+  /** Prompt tokens per sequence. */
   prompt: number;
-  /** Tokens that are made of each. */
+  /** Tokens to generate per sequence. */
   output: number;
-  /** Of weights and prompts. */
+  /** Seed of weights and prompts. */
   seed: number;
 }
 
 export interface PreparedDecoder extends DecoderShape {
-  /** That a step reads. */
+  /** Bytes of weights that a step reads. */
   weightBytes: number;
-  /** Size of keys and values. */
+  /** Size of the keys and values in bytes. */
   cacheBytes: number;
-  /** L2 cache of the device; 0: unknown. */
+  /** Size of the device's L2 cache in bytes; 0: unknown. */
   l2Bytes: number;
-  /** By its memory clock and bus width; 0: unknown. */
+  /** Peak memory bandwidth from memory clock and bus width; 0: unknown. */
   dramCeilingGbs: number;
-  /** Number per step. */
+  /** Launches per step. */
   launches: number;
-  /** Variant of the matrix products of decode steps. */
+  /** Kernel variant of the matrix products of decode steps. */
   variant: string;
-  /** Variant of the matrix products of prompts, and of their attention. */
+  /** Kernel variant of the matrix products of prompts, and of their attention. */
   promptVariant: string;
   /** Whether a kernel begins before the previous one ends (programmatic dependent launch). */
   overlaps: boolean;
-  /** Of a small decoder on this device, against double precision: the largest difference of a logit. */
+  /** Largest difference of a logit between a small decoder on this device and double precision. */
   referenceError: number;
 }
 
 export interface DecodeRequest {
-  /** Steps as one captured graph. */
+  /** Whether a step is launched as one captured graph. */
   graph: boolean;
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
-  /** For how long requests are started and steps made; the first request is finished. */
+  /** Time during which requests and steps are started; the first request is always finished. */
   windowNs: number;
-  /** At most this many; 0: as many as there is time for. */
+  /** Maximum number of requests; 0: as many as time allows. */
   requests: number;
 }
 
@@ -594,32 +594,32 @@ export interface Decoding {
 }
 
 export interface DecodeAttentionRequest {
-  /** Sequences. */
+  /** Number of sequences. */
   batch: number;
-  /** Tokens of each. */
+  /** Context length of each sequence in tokens. */
   context: number;
   heads: number;
-  /** At most eight heads share one. */
+  /** Number of KV heads; at most eight query heads may share one. */
   kvHeads: number;
   /** Head dimension: 64 or 128. */
   dimension: number;
   seed: number;
   /** Number of timed batches of launches. */
   batches: number;
-  /** Minimum per batch. */
+  /** Minimum number of launches per batch. */
   leastLaunches: number;
-  /** Minimum per batch. */
+  /** Minimum duration of a batch. */
   leastNs: number;
 }
 
 export interface DecodeAttentionRate {
-  /** Size of the keys and values that a launch reads. */
+  /** Size of the keys and values that a launch reads, in bytes. */
   bytes: number;
-  /** Parts of a context. */
+  /** Number of parts into which a context is split. */
   splits: number;
-  /** One a batch. */
+  /** Time per launch in each batch. */
   launchNs: number[];
-  /** Of sampled heads, against double precision. */
+  /** Largest error of sampled heads, against double precision. */
   referenceError: number;
 }
 
@@ -631,12 +631,12 @@ export type FaultWait = 'query' | 'synchronize';
 
 export interface FaultDetectionRequest {
   fault: FaultKind;
-  /** Whether the host asks again and again, or waits inside a call. */
+  /** Whether the host queries repeatedly or waits inside a call. */
   wait: FaultWait;
 }
 
 export interface MappingQuality {
-  /** Root mean square of the tightest exchanges about the fitted line. */
+  /** Root mean square error of the tightest exchanges relative to the fitted line. */
   residualNs: number;
   bracketNs: number;
   driftPpm: number;
@@ -644,16 +644,16 @@ export interface MappingQuality {
 }
 
 export interface FaultDetection {
-  /** Of the first call that told of an error; 0: none did within a second. */
+  /** Result of the first call that reported an error; 0: no call did within a second. */
   code: number;
   name: string;
   /** Whether the kernel noted the time at which it failed. */
   stamped: boolean;
-  /** From that time until the call returned. */
+  /** Time from the kernel's stamp until that call returned. */
   latencyNs: number;
-  /** From that time until the launch call had returned, usually before it. */
+  /** Time from the kernel's stamp until the launch call returned; usually negative. */
   submittedNs: number;
-  /** Calls before that one which said that the kernel had ended well. */
+  /** Number of earlier calls that reported that the kernel had ended without an error. */
   successes: number;
   mapping: MappingQuality;
 }
@@ -666,7 +666,7 @@ export interface Target {
 }
 
 export interface DiscoveryRequest extends Target {
-  /** Warm passes after the first. */
+  /** Number of warm passes after the first pass. */
   repeats: number;
 }
 
@@ -678,14 +678,14 @@ export interface DiscoveryFunction {
 
 export interface DiscoveryPass {
   totalNs: number;
-  /** A step asked of every GPU is the sum over them. */
+  /** Time of each step; a step that queries every GPU sums over the GPUs. */
   stepsNs: number[];
 }
 
 export interface Discovery {
-  /** dlopen of NVML and resolving its functions. */
+  /** Time for dlopen of NVML and resolving its functions. */
   loadNs: number;
-  /** One per step, in the order of `stepsNs`, as dlsym gave them. */
+  /** One function per step, in the order of `stepsNs`, as dlsym returned it. */
   functions: DiscoveryFunction[];
   first: DiscoveryPass;
   repeats: DiscoveryPass[];
@@ -702,7 +702,7 @@ export interface DriverProbeRequest {
 export interface DriverProbe {
   path: string | null;
   error: string | null;
-  /** It exists, but a process that loads it crashes or hangs; `error` describes how. */
+  /** Whether the library exists but a process that loads it crashes or hangs; `error` describes how. */
   fatal: boolean;
 }
 
@@ -717,7 +717,7 @@ export interface NativeDevice {
   uuid: string;
   name: string;
   memoryBytes: number;
-  /** As cuDeviceTotalMem reports it to this process; a layer may change it. */
+  /** Memory that cuDeviceTotalMem reports to this process; a layer may change it. */
   visibleMemoryBytes: number;
   computeCapability: string;
   multiprocessors: number;
@@ -751,7 +751,7 @@ export interface CudaOwners {
   bare: string | null;
 }
 
-/** The beginning of a driver function differs from the file it was mapped from. */
+/** Code of a driver function whose beginning differs from the file it was mapped from. */
 export interface PatchedCode {
   /** Bytes in memory, hexadecimal. */
   bytes: string;
@@ -786,21 +786,21 @@ export interface MappedObject {
 export interface LibcudaInfo {
   /** The file that the process gets as libcuda.so.1. */
   loaded: string;
-  /** The driver itself: another file if libcuda.so.1 was replaced by one that forwards to it. */
+  /** The driver itself; differs from `loaded` if libcuda.so.1 was replaced by a library that forwards to it. */
   driver: string;
   simulated: boolean;
   /** Version of the NVIDIA kernel module; null if unknown. */
   kernelModule: string | null;
-  /** Whether `driver` is of that version; null if unknown. */
+  /** Whether `driver` has that version; null if unknown. */
   carriesKernelVersion: boolean | null;
 }
 
 export interface Provenance {
   functions: CudaFunction[];
   nvml: NvmlFunction[];
-  /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, drivers and libc aside. */
+  /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, except drivers and libc. */
   objects: MappedObject[];
-  /** Why the driver's code was not compared with its file; null if it was. */
+  /** Reason why the driver's code was not compared with its file; null if it was. */
   codeUnreadable: string | null;
   libcuda: LibcudaInfo;
 }
@@ -808,21 +808,21 @@ export interface Provenance {
 // Dynamic batching
 
 export interface DynamicBatchingRequest {
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
-  /** In which sequences arrive. */
+  /** Time during which sequences arrive. */
   windowNs: number;
-  /** For how long after the window those are still served. */
+  /** Time after the window during which waiting sequences are still served. */
   graceNs: number;
-  /** After which the window ends early; 0: it does not. */
+  /** Number of steps after which the window ends early; 0: no limit. */
   mostSteps: number;
-  /** At most 64. */
+  /** Largest batch; at most 64. */
   mostBatch: number;
-  /** Sequences; 0: `load` of the capacity. */
+  /** Sequences that arrive per second; 0: `load` times the capacity. */
   arrivalsPerS: number;
-  /** Share of the capacity, which is measured before the start. */
+  /** Fraction of the capacity, which is measured before the start. */
   load: number;
-  /** As in BatchScalingRequest. */
+  /** Rows, columns and layers as in BatchScalingRequest. */
   n: number;
   k: number;
   layers: number;
@@ -832,13 +832,13 @@ export interface DynamicBatchingRequest {
 
 /** Times are relative to `startAtNs`. */
 export interface DynamicBatching {
-  /** Why nothing was measured; null: it was. */
+  /** Reason why nothing was measured; null: it was measured. */
   unsupported: string | null;
   variant: string;
   n: number;
   k: number;
   layers: number;
-  /** Sequences, in steps of the largest batch; null if arrivals were given. */
+  /** Sequences per second in back-to-back steps of the largest batch; null if the request set the arrivals. */
   capacityPerS: number | null;
   arrivalsPerS: number;
   startedNs: number;
@@ -846,13 +846,13 @@ export interface DynamicBatching {
   /** Sequences that arrived. */
   offered: number;
   served: number;
-  /** When each step began. */
+  /** Time at which each step began. */
   stepAtNs: number[];
-  /** From before its first launch until the host knew that it was over. */
+  /** Time from before each step's first launch until the host knew that the step was over. */
   stepNs: number[];
-  /** Sequences in it. */
+  /** Number of sequences in each step. */
   stepBatch: number[];
-  /** How long sequences waited for their step to begin: each, or at most 20000 evenly chosen ones. */
+  /** Time that sequences waited for their step to begin: all of them, or at most 20000 evenly spaced ones. */
   queueNs: number[];
 }
 
@@ -863,15 +863,15 @@ export interface XidRequest extends Target {
 }
 
 export interface XidWatch {
-  /** Why NVML cannot; null if it can. */
+  /** Reason why NVML cannot report errors; null if it can. */
   unsupported: string | null;
 }
 
 /** An error of the GPU that the kernel module reported. */
 export interface XidEvent {
-  /** Time of `now` when it was read. */
+  /** Time on the clock of `now` at which the error was read. */
   atNs: number;
-  /** Which error, as NVIDIA numbers them: 31 is a memory page fault. */
+  /** NVIDIA's number of the error; for example, 31 is a memory page fault. */
   xid: number;
 }
 
@@ -881,7 +881,7 @@ export interface FaultRequest {
   fault: FaultKind;
 }
 
-/** What the driver said when it was waited for the faulty kernel. */
+/** Result of waiting for the faulty kernel. */
 export interface FaultAnswer {
   code: number;
   name: string;
@@ -894,7 +894,7 @@ export interface EndlessKernel {
 }
 
 export interface StormRequest {
-  /** Of an allocation. */
+  /** Size of an allocation in bytes. */
   bytes: number;
   forMs: number;
 }
@@ -904,12 +904,12 @@ export interface Storm {
 }
 
 export interface HoardRequest {
-  /** After these it asks for more memory than any card has. */
+  /** Once it holds this many bytes, it asks for more memory than any card has. */
   mostBytes: number;
 }
 
 export interface Hoard {
-  /** That were granted. */
+  /** Granted bytes. */
   bytes: number;
   /** Result of the refused allocation; 0 if none was refused. */
   code: number;
@@ -917,12 +917,12 @@ export interface Hoard {
 }
 
 export interface RoundsRequest {
-  /** Of the block that a round allocates, fills, reads back and frees. */
+  /** Size in bytes of the block that a round allocates, fills, reads back and frees. */
   bytes: number;
   forMs: number;
 }
 
-/** Times are as `now` says them. */
+/** Times are on the clock of `now`. */
 export interface VerifiedRounds {
   rounds: number;
   /** Rounds with a wrong result. */
@@ -930,7 +930,7 @@ export interface VerifiedRounds {
   beganNs: number;
   /** End of the last round. */
   endedNs: number;
-  /** Without a verified round, from the begin on. */
+  /** Longest time without a verified round, counted from the start. */
   longestGapNs: number;
 }
 
@@ -938,33 +938,33 @@ export interface VerifiedRounds {
 
 export interface ConcurrencyRequest {
   streams: number;
-  /** Of each stream, one behind the other. */
+  /** Kernels per stream, one after the other. */
   kernels: number;
-  /** Duration of a kernel alone to aim for. */
+  /** Target duration of a kernel that runs alone. */
   kernelNs: number;
-  /** Of arithmetic in a kernel; 0: as many as kernelNs takes, which is tried out. */
+  /** Rounds of arithmetic per kernel; 0: calibrated so that a kernel takes about kernelNs. */
   rounds: number;
   runs: number;
   /** All streams on a green context of so many multiprocessors, which a driver may round up; 0: no partition. */
   partition: number;
 }
 
-/** By the device's clock, a value a run. */
+/** Times are by the device's clock, with one value per run. */
 export interface StreamConcurrency {
   rounds: number;
-  /** Of a kernel, one a multiprocessor. */
+  /** Blocks per kernel, one per multiprocessor. */
   blocks: number;
   /** Of the partition, as the driver says; without one, of the device. */
   multiprocessors: number;
   /** A kernel that had the device to itself. */
   aloneNs: Float64Array;
-  /** The median kernel of the run. */
+  /** Median duration of a kernel in the run. */
   kernelNs: Float64Array;
-  /** From the first start to the last end. */
+  /** Time from the first kernel's start to the last kernel's end. */
   spanNs: Float64Array;
-  /** Kernels that ran at the same time in that span, on average. */
+  /** Average number of kernels that ran at the same time during that span. */
   mean: Float64Array;
-  /** And at most. */
+  /** Largest number of kernels that ran at the same time. */
   most: Float64Array;
 }
 
@@ -1020,7 +1020,7 @@ export interface LaunchRequest {
   count: number;
   warmup: number;
   seed: number;
-  /** The processor to use, as a position among those that the thread may use. */
+  /** Index of the processor to use among those that the thread may use. */
   core: number;
 }
 
@@ -1028,7 +1028,7 @@ export interface LaunchBlock {
   submitNs: Float64Array;
   startNs: Float64Array;
   roundTripNs: Float64Array;
-  /** The processor it was on; null if the system does not let threads choose. */
+  /** Processor that the thread used; null if the system does not let threads choose. */
   core: number | null;
   mapping: MappingQuality;
 }
@@ -1041,27 +1041,27 @@ export interface PacedLaunchRequest {
   call: PacedCall;
   count: number;
   warmup: number;
-  /** From one call to the next. */
+  /** Time from one call to the next. */
   periodNs: number;
-  /** For how long every block spins; 0: the kernel ends at once. */
+  /** Time that every block spins; 0: the kernel ends at once. */
   spinNs: number;
-  /** Blocks, of 32 threads. */
+  /** Number of blocks, each with 32 threads. */
   grid: number;
-  /** The processor to use, as a position among those that the thread may use. */
+  /** Index of the processor to use among those that the thread may use. */
   core: number;
 }
 
 export interface PacedLaunches {
-  /** The call alone, one a launch. */
+  /** Duration of each launch call, without the wait after it. */
   tookNs: number[];
-  /** Places of those during which the scheduler gave the processor to others. */
+  /** Indices in `tookNs` of calls during which the scheduler preempted the thread. */
   preempted: number[];
 }
 
 // Layer
 
 export interface LayerProbeRequest {
-  /** Bytes of each. */
+  /** Size of each allocation in bytes. */
   allocations: number[];
 }
 
@@ -1073,7 +1073,7 @@ export interface TriedAllocation {
 export interface LayerProbe {
   visibleTotalBytes: number | null;
   visibleFreeBytes: number | null;
-  /** HAMi-core's own `pidfound`, and its limits as its functions say them; null under anything else. */
+  /** HAMi-core's internal `pidfound`, and the limits that its functions report; null under any other layer. */
   pidFound: boolean | null;
   memoryLimitBytes: number | null;
   smPercent: number | null;
@@ -1093,26 +1093,26 @@ export type Surface =
   | 'local memory'
   | 'registers';
 
-/** A tag and its mark have 32 digits of base 16. */
+/** A tag and its mark are 32 hexadecimal digits each. */
 export interface SurfaceRequest {
   surface: Surface;
-  /** The tag to look for. */
+  /** Mark of the tag to search for. */
   mark: string;
-  /** The tag, which is written before; empty: nothing is written. */
+  /** Tag to write before the search; empty: nothing is written. */
   fill: string;
-  /** Of memory. */
+  /** Maximum amount of memory to examine, in bytes. */
   mostBytes: number;
-  /** On-chip memory: repeated for this time. */
+  /** Time for which the search of on-chip memory is repeated. */
   forMs: number;
 }
 
 export interface SurfaceFound {
-  /** That were scanned. */
+  /** Examined bytes. */
   bytes: number;
   taggedBytes: number;
-  /** Neither the tag nor zero. */
+  /** Bytes that are neither the tag nor zero. */
   otherBytes: number;
-  /** Why nothing could be scanned; null if it could. */
+  /** Reason why nothing could be examined; null if it could. */
   unsupported: string | null;
 }
 
@@ -1130,19 +1130,19 @@ export interface BaitRequest {
 }
 
 export interface Bait {
-  /** Hexadecimal, of a block that is not shared. */
+  /** Address of a block that is not shared, in hexadecimal. */
   address: string;
-  /** Likewise, of a block that the victim shares. */
+  /** Handle of a block that the victim shares, in hexadecimal. */
   ipcHandle: string | null;
-  /** Handle of a block that it shared and has since freed. */
+  /** Handle of a block that the victim shared and then freed, in hexadecimal. */
   staleHandle: string | null;
-  /** Descriptor of a shareable handle, in the victim's process; -1: it could not be created. */
+  /** Descriptor of a shareable handle in the victim's process; -1: it could not be created. */
   descriptor: number;
-  /** Size of each block. */
+  /** Size of each block in bytes. */
   bytes: number;
-  /** The least that the victim's own scan of a block found. */
+  /** Smallest number of tagged bytes that the victim's own scan found in a block. */
   taggedBytes: number;
-  /** Why there are no handles; null: there are. */
+  /** Reason why there are no handles; null: there are. */
   noIpc: string | null;
   noDescriptor: string | null;
 }
@@ -1156,7 +1156,7 @@ export interface AttackRequest {
 }
 
 export interface AttackAnswer {
-  /** Result of the call that was refused; 0: none was. */
+  /** Result of the call that was refused; 0: no call was refused. */
   code: number;
   name: string;
   taggedBytes: number;
@@ -1174,76 +1174,76 @@ export type LoadCall =
   | 'cuGraphLaunch_ptsz';
 
 export interface LoadRequest {
-  /** With `_ptsz`: as cuGetProcAddress gives it for per-thread default streams, in the thread's. */
+  /** A name with `_ptsz` means the function that cuGetProcAddress returns for per-thread default streams, used with the thread's default stream. */
   call: LoadCall;
-  /** Kernels of a launch; above 1 for graphs alone. */
+  /** Kernels per launch; more than 1 only for graphs. */
   nodes: number;
-  /** For each multiprocessor that the tenant sees; 0: as many as run at once, which a cooperative launch needs. */
+  /** Blocks for each multiprocessor that the tenant is told; 0: as many as run at a time, which a cooperative launch needs. */
   blocksPerMultiprocessor: number;
-  /** Number in the whole kernel, instead of `blocksPerMultiprocessor`; 0: not set. */
+  /** Blocks of the whole kernel, instead of `blocksPerMultiprocessor`; 0: not set. */
   blocks: number;
   threadsPerBlock: number;
-  /** Of a block; 0: as many as make a kernel of about `kernelNs`, measured before the start. Tenants that are compared get the `rounds` that one of them measured alone and without a limit. */
+  /** Rounds per block; 0: calibrated before the start so that a kernel takes about `kernelNs`. When tenants are compared, all use the `rounds` that one of them measured alone and without a limit. */
   rounds: number;
-  /** About how long a kernel takes alone on the GPU. */
+  /** Approximate duration of a kernel that runs alone on the GPU. */
   kernelNs: number;
-  /** Most launches in flight; 1: each is waited for with cuStreamSynchronize. */
+  /** Maximum number of launches in flight; 1: each launch is waited for with cuStreamSynchronize. */
   inFlight: number;
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
-  /** By the device's clock or the host's, whichever passes first. */
+  /** Duration of the load, by the device's clock or the host's, whichever is over first. */
   durationNs: number;
   binNs: number;
-  /** The shortest time between two kernels that is listed. */
+  /** Shortest time between two kernels that is listed as a gap. */
   gapNs: number;
-  /** Maximum number of gaps, kernels and calls; the latest are kept. */
+  /** Maximum number of listed gaps, kernels and calls; the latest are kept. */
   mostListed: number;
   /** On a green context of so many multiprocessors, which a driver may round up; 0: no partition. */
   partition: number;
 }
 
-/** Of the device's time, in ns from the beginning of the first bin. */
+/** Intervals of device time: start (in ns from the beginning of the first bin) and length. */
 export interface Stretches {
   atNs: number[];
   tookNs: number[];
 }
 
-/** Work is in rounds times blocks: its amount does not depend on how long it took. */
+/** Work is rounds times blocks, so its amount does not depend on how long it took. */
 export interface Load {
-  /** Of a block, as done. */
+  /** Rounds per block that were used. */
   rounds: number;
   blocks: number;
-  /** That the tenant sees. */
+  /** Number of multiprocessors that the tenant is told. */
   multiprocessors: number;
-  /** On which a block ended (%smid). */
+  /** Multiprocessors (%smid) on which a block ended. */
   multiprocessorsUsed: number[];
   /** Its multiprocessors, as the driver says; 0: none was asked for. */
   partition: number;
   launches: number;
   kernels: number;
   work: number;
-  /** Number of the first bin: bin i begins at i * binNs of %globaltimer, so bins of tenants of one GPU compare by their numbers. */
+  /** Number of the first bin. Bin i begins at i * binNs of %globaltimer, so bins of tenants of one GPU can be matched by their numbers. */
   firstBin: number;
-  /** When the first bin begins by the host's clock, relative to `startAtNs`, to half of `hostBracketNs`. */
+  /** Beginning of the first bin on the host's clock, relative to `startAtNs`; accurate to half of `hostBracketNs`. */
   hostOriginNs: number;
   hostBracketNs: number;
-  /** Work that was done in each; the first and last are of a part of their time. */
+  /** Work done in each bin. The load covers only a part of the first and the last bin. */
   bins: number[];
-  /** The first kernel's start, in ns from the beginning of the first bin. */
+  /** Start of the first kernel, in ns from the beginning of the first bin. */
   startedNs: number;
-  /** The last kernel's end, likewise. */
+  /** End of the last kernel, in ns from the beginning of the first bin. */
   endedNs: number;
-  /** Between the two, while a kernel ran. */
+  /** Time between `startedNs` and `endedNs` during which a kernel ran. */
   busyNs: number;
-  /** When the first launch call was made, relative to `startAtNs`. */
+  /** Time of the first launch call, relative to `startAtNs`. */
   hostStartedNs: number;
-  /** Times of at least `gapNs` between two kernels. */
+  /** Number of gaps of at least `gapNs` between two kernels. */
   gaps: number;
   gapsListed: Stretches;
   kernelsListed: Stretches;
-  /** How long the latest launch calls took. */
+  /** Durations of the latest launch calls. */
   callsNs: number[];
-  /** Most launches in flight when a launch call returned. */
+  /** Largest number of launches in flight when a launch call returned. */
   mostInFlight: number;
 }
 
@@ -1255,11 +1255,11 @@ export interface GemmRatesRequest {
   formats: GemmFormats;
   /** Side of all three matrices, a multiple of 16. */
   side: number;
-  /** In each, a batch of launches of every format. */
+  /** Number of rounds; each round runs one batch of launches per format. */
   rounds: number;
-  /** Minimum per batch. */
+  /** Minimum number of launches per batch. */
   leastLaunches: number;
-  /** Minimum per batch. */
+  /** Minimum duration of a batch. */
   leastNs: number;
   /** Seed of the inputs and of the choice of elements in the checksum. */
   seed: number;
@@ -1269,19 +1269,19 @@ export type NumberFormat = 'fp16' | 'bf16' | 'fp32' | 'fp8 e4m3';
 
 export interface GemmRate {
   number: NumberFormat;
-  /** Why the device has no kernel for it; then nothing follows. */
+  /** Reason why the device has no kernel for this format; the fields below are then empty. */
   unsupported: string | null;
   variant: string;
   launchFlops: number;
-  /** Size of the three matrices, each counted once. */
+  /** Size of the three matrices in bytes, each counted once. */
   launchBytes: number;
   /** Time per launch in each batch. */
   launchNs: Float64Array;
-  /** In a batch. */
+  /** Launches per batch. */
   launches: number;
-  /** The highest reading while launches ran; null if NVML cannot report it. */
+  /** Highest SM clock while launches ran; null if NVML does not report it. */
   smClockMhz: number | null;
-  /** Elements compared with double precision. */
+  /** Number of elements compared with double precision. */
   sampled: number;
   /** Largest error of those elements, relative to the square root of the side. */
   worstError: number;
@@ -1316,17 +1316,17 @@ export type MemoryPath =
 
 export interface MemoryFillRequest {
   path: MemoryPath;
-  /** Maximum for this call. */
+  /** Maximum number of bytes to allocate in this call. */
   mostBytes: number;
-  /** Size of the first block; halved if it is refused. */
+  /** Size of the first block in bytes; halved after each refusal. */
   firstBytes: number;
   smallestBytes: number;
   mostBlocks: number;
-  /** Left free on the card. */
+  /** Bytes to leave free on the card. */
   spareBytes: number;
 }
 
-/** A code that a call answered, and the smallest request that it met. */
+/** Error code of a call, and the smallest request that it refused. */
 export interface Refusal {
   code: number;
   name: string;
@@ -1337,37 +1337,37 @@ export interface Refusal {
 export interface MemoryFill {
   grantedBytes: number;
   blocks: number;
-  /** `enough` and `blocks`: as the request bounds it; `spare`: the card has no more to give away. */
+  /** `enough` and `blocks`: the limits of the request were reached; `spare`: the card has no more memory to give away. */
   end: 'refused' | 'enough' | 'blocks' | 'spare';
   refusals: Refusal[];
-  /** Why the granted allocation has no memory of its own; null if it contains what was written to it. */
+  /** Reason why the granted allocation is not memory of its own; null if it holds what was written to it. */
   noMemory: string | null;
   tookNs: number;
 }
 
 export interface MemoryChurnRequest {
   path: MemoryPath;
-  /** Of all blocks, before any is freed. */
+  /** Total size of all blocks before any is freed, in bytes. */
   fillBytes: number;
-  /** Of a block, whose size is log-uniform. */
+  /** Smallest size of a block in bytes; sizes are log-uniform. */
   smallestBytes: number;
   largestBytes: number;
-  /** Further allocations and frees at random. */
+  /** Number of further random allocations and frees. */
   turnover: number;
-  /** In the end random blocks are freed until no more than this is held. */
+  /** At the end, random blocks are freed until no more than this many bytes are held. */
   keepBytes: number;
-  /** Only what is left in the end is allocated, and nothing is freed. */
+  /** Allocates only the blocks that would be left at the end, and frees nothing. */
   compact: boolean;
-  /** After which it ends wherever it is. */
+  /** Time limit; the churn stops wherever it is. */
   mostNs: number;
   seed: number;
 }
 
 export interface MemoryChurn {
-  /** That are held in the end. */
+  /** Blocks that are held at the end. */
   blocks: number;
   heldBytes: number;
-  /** Allocations and frees. */
+  /** Number of allocations and frees. */
   operations: number;
   tookNs: number;
   timedOut: boolean;
@@ -1377,9 +1377,9 @@ export interface MemoryChurn {
 
 export interface LargestBlockRequest {
   path: MemoryPath;
-  /** In which it is looked for. */
+  /** Free memory in which to search, in bytes. */
   freeBytes: number;
-  /** Tried first, and expected to be refused; 0: nothing is. */
+  /** Size of a first request that is expected to be refused; 0: no such request. */
   beyondBytes: number;
   granuleBytes: number;
   mostProbes: number;
@@ -1387,25 +1387,25 @@ export interface LargestBlockRequest {
 }
 
 export interface LargestBlock {
-  /** 0: not even a granule. */
+  /** Size of the largest block in bytes; 0: not even a granule was granted. */
   bytes: number;
-  /** The smallest request that was refused; null: none was. */
+  /** Size of the smallest refused request in bytes; null: none was refused. */
   refusedBytes: number | null;
   probes: number;
-  /** To the granule, before the limits of probes and time. */
+  /** Whether the size is known to the granule; false if the limit on probes or time ended the search. */
   decided: boolean;
-  /** It was granted a second time. */
+  /** Whether a block of this size was granted a second time. */
   again: boolean;
-  /** What lies beyond the free memory was granted. */
+  /** Whether the request beyond the free memory was granted. */
   beyond: boolean;
   noMemory: string | null;
-  /** The code of the last one. */
+  /** Error code of the last refusal. */
   refusal: string | null;
 }
 
 export interface MemoryReleased {
   blocks: number;
-  /** The code of an allocation like the latest one, after that was freed. */
+  /** Result of repeating the latest allocation after it was freed; null if nothing was held. */
   again: number | null;
   /** Errors of frees. */
   failures: Refusal[];
@@ -1415,7 +1415,7 @@ export interface RefusalsRequest {
   path: MemoryPath;
   bytes: number;
   count: number;
-  /** After the first 20, no further one starts once this time has passed. */
+  /** Time after which no further request starts; the first 20 are always made. */
   mostNs: number;
 }
 
@@ -1426,9 +1426,9 @@ export interface OtherCode {
 }
 
 export interface Refusals {
-  /** Time of calls that returned CUDA_ERROR_OUT_OF_MEMORY. */
+  /** Durations of the calls that returned CUDA_ERROR_OUT_OF_MEMORY. */
   refusedNs: number[];
-  /** Each was freed at once; some of them end the attempt. */
+  /** Number of granted requests; each was freed at once. After several of them the measurement stops. */
   granted: number;
   others: OtherCode[];
 }
@@ -1444,7 +1444,7 @@ export interface ImportRequest {
 
 export interface ReportedSizes {
   source: string;
-  /** 0 if it succeeded. */
+  /** Result of the call; 0: success. */
   code: number;
   totalBytes: number | null;
   usedBytes: number | null;
@@ -1462,7 +1462,7 @@ export interface ReportedMemory {
   sizes: ReportedSizes[];
   processes: GpuProcess[] | null;
   multiprocessors: number | null;
-  /** As reported by the driver itself. */
+  /** Number that the driver itself reports. */
   bareMultiprocessors: number | null;
 }
 
@@ -1478,13 +1478,13 @@ export interface PageRoundsRequest {
 
 export interface PageRounds {
   pageBytes: number;
-  /** Time of each round, for all its pages. */
+  /** Time to commit all pages of each round. */
   commitNs: Float64Array;
-  /** Time of each page of each round. */
+  /** Time to commit each page of each round. */
   pageNs: Float64Array;
-  /** Time of each round, for all its pages. */
+  /** Time to release all pages of each round. */
   releaseNs: Float64Array;
-  /** By this process, on the device; null if NVML cannot report it. */
+  /** Device memory of this process before and after the rounds; null if NVML cannot report it. */
   usedBefore: number | null;
   usedAfter: number | null;
 }
@@ -1494,13 +1494,13 @@ export interface PoolPairsRequest {
   bytes: number;
   count: number;
   warmup: number;
-  /** Size of the pool before the first pair; 0: unchanged. */
+  /** Size of the pool before the first pair, in bytes; 0: unchanged. */
   warmBytes: number;
 }
 
-/** Of the default pool; null for what it does not report. */
+/** State of the default pool; null for values that it does not report. */
 export interface PoolState {
-  /** Above 2^53 not exact. */
+  /** Release threshold in bytes; not exact above 2^53. */
   thresholdBytes: number | null;
   usedBytes: number | null;
   reservedBytes: number | null;
@@ -1509,7 +1509,7 @@ export interface PoolState {
 export interface PoolPairs {
   allocNs: Float64Array;
   freeNs: Float64Array;
-  /** Around all pairs and their preparation. */
+  /** State before and after all pairs and their preparation. */
   before: PoolState;
   after: PoolState;
 }
@@ -1521,7 +1521,7 @@ export interface PoolRefusalRequest {
 
 export interface PoolRefusal {
   granted: boolean;
-  /** The driver's, of the code. */
+  /** The driver's name of `code`. */
   name: string;
   /** Result of the request, or of waiting for it. */
   code: number;
@@ -1538,7 +1538,7 @@ export interface LargeAllocationRequest {
 export interface LargeAllocation {
   bytes: number;
   allocNs: number;
-  /** Filling all of it, until completion. */
+  /** Time to fill the whole block, until the fill is complete. */
   touchNs: number;
 }
 
@@ -1571,54 +1571,54 @@ export interface ProcessSample {
   mpsClient: boolean | null;
   /** Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed none in the last second. */
   smPercent: number | null;
-  /** The same, in which it accessed memory. */
+  /** Percentage of that period in which the process accessed memory; null in the same case. */
   memoryPercent: number | null;
 }
 
-/** What NVML says of a GPU at one time; null for what it does not say. */
+/** NVML's readings of a GPU at one time; null for values that NVML does not report. */
 export interface CardSample {
-  /** Time of `now` before NVML was asked. */
+  /** Time on the clock of `now` before the NVML calls. */
   atNs: number;
-  /** Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed. */
+  /** Percentage of NVML's last sampling period in which a kernel ran, and in which memory was accessed. */
   gpuPercent: number | null;
   memoryPercent: number | null;
-  /** Including what the driver reserves. */
+  /** Used memory in bytes, including what the driver reserves. */
   usedBytes: number | null;
   totalBytes: number | null;
   powerW: number | null;
-  /** Since the driver was loaded. */
+  /** Energy used since the driver was loaded. */
   energyJ: number | null;
   temperatureC: number | null;
   smClockMhz: number | null;
   memoryClockMhz: number | null;
-  /** Bytes a second, over 20 ms of the interval. */
+  /** Bytes per second, measured over 20 ms of the interval. */
   pcieReceived: number | null;
   pcieSent: number | null;
-  /** Bytes a second, of all links, since the sample before; null in the first one. */
+  /** Bytes per second over all links since the previous sample; null in the first sample. */
   nvlinkReceived: number | null;
   nvlinkSent: number | null;
   /** Bits of nvmlDeviceGetCurrentClocksEventReasons. */
   eventReasons: number | null;
-  /** Those with a context, or with work in the last second. */
+  /** Processes with a context, or with work in the last second. */
   processes: ProcessSample[];
 }
 
 export interface MissingValue {
-  /** NVML function; in parentheses, which of its values. */
+  /** Name of the NVML function, with the value in parentheses if it returns several. */
   call: string;
   reason: string;
-  /** In which the value is missing. */
+  /** Number of samples without the value. */
   samples: number;
 }
 
 export interface MonitorReport {
-  /** Those since the last report, oldest first. */
+  /** Samples since the last report, oldest first. */
   samples: CardSample[];
-  /** All samples so far. */
+  /** Number of samples so far. */
   taken: number;
-  /** Intervals without a sample, because the one before took too long. */
+  /** Intervals without a sample, because the previous sample took too long. */
   missed: number;
-  /** Samples that no report took before there were too many to keep. */
+  /** Samples that were discarded because no report took them in time. */
   lost: number;
   missing: MissingValue[];
 }
@@ -1626,19 +1626,19 @@ export interface MonitorReport {
 // Pairs of allocations
 
 export interface AllocationPairRequest {
-  /** Size of a block. */
+  /** Size of a block in bytes. */
   bytes: number;
-  /** Blocks of either way, beside the one that is allocated and freed. */
+  /** Live blocks per path, in addition to the block that is allocated and freed. */
   live: number;
   order: 'fifo' | 'lifo' | 'random';
-  /** Samples of a visit: each is the mean of two allocations, and of two frees, of either way, in the order A B B A. */
+  /** Samples per visit. Each is the mean of two allocations, and of two frees, per path, in the order A B B A. */
   count: number;
-  /** Further ones, before those of every visit. */
+  /** Untimed samples before each visit's timed ones. */
   warmup: number;
-  /** Each to another processor. */
+  /** Number of visits, each on another processor. */
   visits: number;
   seed: number;
-  /** The processor to use, as a position among those that the thread may use. */
+  /** Index of the processor to use among those that the thread may use. */
   core: number;
 }
 
@@ -1647,7 +1647,7 @@ export interface PairBlock {
   bareOwner: string | null;
   intercepted: boolean;
   calls: number;
-  /** Per call, one per batch. */
+  /** Time per call; one value per batch. */
   hookedNs: Float64Array;
   bareNs: Float64Array;
   /** Median delay of the hook as measured by the calibration interposer; null if it is not loaded. */
@@ -1663,15 +1663,15 @@ export interface AllocationPairs {
 
 export interface PairRequest {
   name: string;
-  /** Samples: each is the mean of two batches of either pointer, in the order A B B A. */
+  /** Number of samples per pointer. Each is the mean of two batches, in the order A B B A. */
   batches: number;
-  /** Most calls a batch; shortened so that two batches stay below maxBatchNs. */
+  /** Maximum number of calls per batch; reduced so that two batches stay below maxBatchNs. */
   calls: number;
   maxBatchNs: number;
-  /** Before each batch the host does other work for up to this long, at least a quarter of it. */
+  /** Before each batch the host does other work for between a quarter of this time and all of it. */
   gapNs: number;
   seed: number;
-  /** The processor to use, as a position among those that the thread may use. */
+  /** Index of the processor to use among those that the thread may use. */
   core: number;
 }
 
@@ -1680,31 +1680,31 @@ export interface PairRequest {
 export interface PipelineRequest {
   stages: number;
   microBatches: number;
-  /** Duration of a stage to aim for. */
+  /** Target duration of a stage. */
   stageNs: number;
-  /** Rounds of arithmetic in a stage; 0: as many as stageNs takes, which is measured. */
+  /** Rounds of arithmetic per stage; 0: calibrated so that a stage takes about stageNs. */
   rounds: number;
   runs: number;
-  /** Stages before each run that run alone on the device. */
+  /** Number of stages before each run that have the device to themselves. */
   alone: number;
 }
 
-/** A value a run. Times of stages by the device's clock, of a run by the host's. */
+/** One value per run. Stage times are by the device's clock, run times by the host's. */
 export interface PipelineRuns {
   rounds: number;
-  /** Number per stage. */
+  /** Blocks per stage. */
   blocks: number;
-  /** Median stage that ran alone on the device. */
+  /** Median duration of a stage that had the device to itself. */
   aloneNs: Float64Array;
-  /** From the first launch until the host knew that the last stage was over. */
+  /** Time from the first launch until the host knew that the last stage was over. */
   runNs: Float64Array;
-  /** From the beginning of the first stage to the end of the last. */
+  /** Time from the start of the first stage to the end of the last. */
   deviceNs: Float64Array;
-  /** Median stage of the run. */
+  /** Median duration of a stage in the run. */
   stageNs: Float64Array;
-  /** Stages that ran at the same time, on average. */
+  /** Average number of stages that ran at the same time. */
   atOnce: Float64Array;
-  /** Median time between the end of what a stage waits for and its beginning. */
+  /** Median time from the end of what a stage waits for until the stage starts. */
   handoffNs: Float64Array;
 }
 
@@ -1731,75 +1731,75 @@ export interface ContextReset {
 // Requests
 
 export interface RequestsRequest {
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
   windowNs: number;
-  /** For how long after the window requests that arrived in it are still served. */
+  /** Time after the window during which requests that arrived in it are still served. */
   graceNs: number;
-  /** From one arrival to the next; 0: each when the previous one is done. */
+  /** Time from one arrival to the next; 0: a request arrives when the previous one is done. */
   periodNs: number;
-  /** Number per request, one after the other. */
+  /** Kernels per request, one after the other. */
   kernels: number;
-  /** Of work in a kernel; 0: as many as make it last `kernelNs` alone. */
+  /** Rounds of work per kernel; 0: calibrated so that a kernel alone takes `kernelNs`. */
   rounds: number;
   kernelNs: number;
-  /** That are copied to the host; a multiple of 4. */
+  /** Bytes that are copied to the host; a multiple of 4. */
   bytes: number;
 }
 
 /** Times are relative to `startAtNs`. */
 export interface Requests {
-  /** Of work in a kernel, as done. */
+  /** Rounds of work per kernel that were used. */
   rounds: number;
   startedNs: number;
   endedNs: number;
-  /** Requests that arrived in the window. */
+  /** Number of requests that arrived in the window. */
   offered: number;
-  /** Arrival of each served request. */
+  /** Arrival time of each served request. */
   arrivedNs: number[];
-  /** From its arrival until its result was there. */
+  /** Time from each request's arrival until its result was on the host. */
   latencyNs: number[];
-  /** From the start of its first kernel to the end of its last. */
+  /** Time from the start of each request's first kernel to the end of its last one. */
   deviceNs: number[];
-  /** At the end of the window; null if NVML does not report it. */
+  /** SM clock at the end of the window; null if NVML does not report it. */
   smClockMhz: number | null;
 }
 
 // Sets of live blocks
 
 export interface LiveSetRequest {
-  /** Size of a block. */
+  /** Size of a block in bytes. */
   bytes: number;
-  /** Live blocks of each cell, beside the one its pairs allocate. */
+  /** Live blocks of each cell, in addition to the block of the timed pair. */
   lives: number[];
-  /** Pairs of a cell. */
+  /** Pairs per cell. */
   count: number;
   warmup: number;
   /** Pointers queried for one sample of `queryNs`; 0: none. */
   queries: number;
   seed: number;
-  /** The processor to use, as a position among those that the thread may use. */
+  /** Index of the processor to use among those that the thread may use. */
   core: number;
 }
 
 export interface LiveSetCell {
   live: number;
-  /** One allocation and one free of a random live block, a pair. */
+  /** Each pair is one allocation and one free of a random live block. */
   allocNs: Float64Array;
   freeNs: Float64Array;
-  /** Time of one cuPointerGetAttribute of a random live block. */
+  /** Time of one cuPointerGetAttribute for a random live block. */
   queryNs: Float64Array;
 }
 
 // Several GPUs
 
 export interface CommunicatorId {
-  /** Why there is no NCCL; then nothing follows. */
+  /** Reason why there is no NCCL; the fields below are then empty. */
   unsupported: string | null;
-  /** The file. */
+  /** Path of the library. */
   library: string;
   version: string;
-  /** In hexadecimal, for every rank. */
+  /** Identifier for every rank, in hexadecimal. */
   id: string;
   /** Error of NCCL. */
   failure: string | null;
@@ -1873,29 +1873,29 @@ export interface GpuLink {
 
 // Shares of compute
 
-/** Whole numbers, above 0 but for `blocks`. */
+/** All values are integers above 0, except that `blocks` may be 0. */
 export interface ComputeShareRequest {
-  /** For how long the host launches, in milliseconds. */
+  /** Time during which the host launches, in milliseconds. */
   durationMs: number;
-  /** Number per kernel; 0 asks for 1000 per multiprocessor of the device. */
+  /** Blocks per kernel; 0: 1000 per multiprocessor of the device. */
   blocks: number;
   threadsPerBlock: number;
-  /** For how long every block spins, in nanoseconds. */
+  /** Time that every block spins, in nanoseconds. */
   spinNs: number;
-  /** Most launches in flight at any time. */
+  /** Maximum number of launches in flight. */
   inFlight: number;
-  /** Length of one of `bins`, in milliseconds of the device's time. */
+  /** Length of one of `bins`, in milliseconds of device time. */
   binMs: number;
 }
 
-/** Shares are of 1, in the time the device itself stamps. */
+/** Shares are fractions from 0 to 1 of device time, from the device's own time stamps. */
 export interface ComputeShare {
   launches: number;
-  /** How long a kernel took at the median. */
+  /** Median duration of a kernel. */
   kernelNs: number;
-  /** Share of the time from the first kernel's start to the last one's end. */
+  /** Share of the time between the first kernel's start and the last one's end. */
   busyShare: number;
-  /** Share of each whole window of `binMs` from the first kernel's start; the time after the last one is left out. */
+  /** Share of each whole window of `binMs` from the first kernel's start on. The remainder after the last whole window is left out. */
   bins: number[];
 }
 
@@ -1905,11 +1905,11 @@ export type ContextApi = 'cuDevicePrimaryCtxRetain' | 'cuCtxCreate';
 
 export interface StartUpRequest extends DeviceTarget {
   contextApi: ContextApi;
-  /** How often the primary context is released and retained again after the start. */
+  /** Number of times that the primary context is released and retained again after the start. */
   recreations: number;
-  /** A time of `now` to wait for before libcuda is searched; null, or a time that has passed, starts at once. */
+  /** Time on the clock of `now` to wait for before libcuda is searched. If it is null or has passed, starts at once. */
   startAtNs: number | null;
-  /** The context stays until the process ends, as that of a program at work does; nothing is re-created. */
+  /** Keeps the context until the process ends, like a running program, and recreates nothing. */
   keep: boolean;
 }
 
@@ -1923,38 +1923,38 @@ export interface StartUp {
   firstAllocNs: number;
   firstLaunchNs: number;
   secondLaunchNs: number;
-  /** cuInit … first kernel's result on the host. */
+  /** Time from cuInit to the first kernel's result on the host. */
   totalNs: number;
-  /** Times of `now`: the request is there; the start begins; the first result is on the host. */
+  /** Times on the clock of `now`: the request arrived; the start began; the first result was on the host. */
   readyAtNs: number;
   beganAtNs: number;
   firstResultAtNs: number;
-  /** Time for the context that did the work; null if it is kept. */
+  /** Time to release the context that did the work; null if it is kept. */
   firstReleaseNs: number | null;
   resultCorrect: boolean;
   contextFunction: string;
   contextOwner: string | null;
   loadingMode: 'eager' | 'lazy' | null;
-  /** When the driver's device files were opened; `process start`: before libcuda was looked for. */
+  /** Step in which the driver's device files were opened; `process start`: before the search for libcuda. */
   initialisedAt: 'process start' | 'load' | 'look-up' | 'cuInit' | 'unknown';
-  /** The object whose functions a program gets instead of the driver's, or of libc's dlsym. */
+  /** Object whose functions a program gets instead of the driver's functions or libc's dlsym. */
   interposer: string | null;
   /** Whether the primary context existed before it was retained; null if the driver does not report it. */
   contextWasActive: boolean | null;
-  /** PIDs in NVML's list while the context existed and after its release; null if NVML cannot report them. */
+  /** PIDs in NVML's list while the context existed, and after its release; null if NVML cannot report them. */
   processesDuring: number[] | null;
   processesAfter: number[] | null;
-  /** Free memory of the GPU according to NVML, at the same times. */
+  /** Free memory of the GPU that NVML reports at the same two times. */
   gpuFreeDuringBytes: number | null;
   gpuFreeAfterBytes: number | null;
   pid: number;
   retainNs: number[];
   releaseNs: number[];
-  /** Whether cuDevicePrimaryCtxGetState reported inactive after every release. */
+  /** Whether cuDevicePrimaryCtxGetState reported the context as inactive after every release. */
   inactiveBetween: boolean;
   /** Whether this process left NVML's list after every release; null if NVML cannot report it. */
   leftListBetween: boolean | null;
-  /** NVML lists an MPS client until its process ends, even if its context is destroyed. */
+  /** Whether the process is an MPS client. NVML lists such a process until it ends, even if its context is destroyed. */
   mpsClient: boolean;
 }
 
@@ -1964,11 +1964,11 @@ export type GpuDetail = 'readings' | 'all';
 
 export interface GpuStateRequest extends Target {
   uuid: string;
-  /** Only what changes continuously and is cheap to query (the rest is null), or everything. */
+  /** `readings`: only values that change continuously and are cheap to query (the rest is null); `all`: every value. */
   detail: GpuDetail;
 }
 
-/** What NVML reports about a GPU; null for what it does not. */
+/** State of a GPU that NVML reports; null for values that it does not report. */
 export interface GpuState {
   smClockMhz: number | null;
   maxSmClockMhz: number | null;
@@ -1979,7 +1979,7 @@ export interface GpuState {
   persistenceMode: boolean | null;
   /** Bits of nvmlDeviceGetCurrentClocksEventReasons. */
   eventReasons: number | null;
-  /** Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed. */
+  /** Percentage of NVML's last sampling period in which a kernel ran, and in which memory was accessed. */
   gpuPercent: number | null;
   memoryPercent: number | null;
   usedBytes: number | null;
@@ -1990,7 +1990,7 @@ export interface GpuState {
 
 export interface UtilizationRequest extends Target {
   uuid: string;
-  /** Time of the host's clock since 1970; older samples of processes are left out. */
+  /** Time on the host's clock in microseconds since 1970; older samples of processes are left out. */
   sinceUs: number;
 }
 
@@ -2000,7 +2000,7 @@ export interface ProcessUtilization {
   atUs: number;
 }
 
-/** Per cent of NVML's last sampling period in which a kernel ran. */
+/** Percentage of NVML's last sampling period in which a kernel ran. */
 export interface GpuUtilization {
   gpuPercent: number | null;
   /** Processes that used the GPU; null if NVML does not report them. */
@@ -2027,7 +2027,7 @@ export interface DescribedType {
   name: string;
   doc: string;
   base: string | null;
-  /** Type for which this is another name; null for an interface. */
+  /** Type that this name stands for; null for an interface. */
   text: string | null;
   fields: DescribedField[];
 }
@@ -2047,22 +2047,22 @@ export interface DescribedTopic {
 // Traces of blocks
 
 export interface BlockTraceRequest {
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
   windowNs: number;
-  /** For how long every block watches the timer. */
+  /** Time during which every block watches the timer. */
   spinNs: number;
-  /** A block that does not see the timer for longer did not run. */
+  /** If a block does not see the timer for longer than this, it did not run in that time. */
   gapNs: number;
-  /** Of a kernel; 0: two a multiprocessor. */
+  /** Blocks per kernel; 0: two per multiprocessor. */
   blocks: number;
-  /** Kernels queued at most; 0: enough for a host that is held up. */
+  /** Maximum number of queued kernels; 0: enough to keep the device busy while the host is delayed. */
   inFlight: number;
 }
 
-/** Stretches of a multiprocessor during which a block of the tenant ran on it; those less than `gapNs` apart are one. */
+/** Intervals during which a block of the tenant ran on a multiprocessor. Intervals less than `gapNs` apart are merged. */
 export interface BlockTrace {
-  /** Time of the device's clock from which the other times count. */
+  /** Time on the device's clock; `fromNs` and `toNs` are relative to it. */
   originMs: number;
   multiprocessor: number[];
   fromNs: number[];
@@ -2073,15 +2073,15 @@ export interface BlockTrace {
 // Two contexts of a process
 
 export interface AlternationRequest {
-  /** Launches of each kind. */
+  /** Number of launches of each kind. */
   count: number;
 }
 
-/** From cuCtxSetCurrent to the return of the launch behind it. */
+/** Time from the call of cuCtxSetCurrent until the launch after it has returned. */
 export interface ContextAlternation {
-  /** In the other context than the launch before. */
+  /** Launches in a different context than the previous launch. */
   alternatingNs: number[];
-  /** In the same one, which is made current again. */
+  /** Launches in the same context as the previous launch, which is made current again. */
   stayingNs: number[];
 }
 
@@ -2093,42 +2093,42 @@ export interface WorkRequest {
 }
 
 export interface Work {
-  /** One a timed unit, in order. */
+  /** Duration of each timed unit, in order. */
   unitNs: Float64Array;
-  /** Units, at random, in which the allocated blocks were written and read back: verified like all others, not timed. */
+  /** Number of random units in which the allocated blocks were written and read back. They are verified like all others but not timed. */
   untimedUnits: number;
 }
 
 // Waits for a busy device
 
 export interface StartDelayRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
-  /** In which kernels are launched, one in flight. */
+  /** Time during which kernels are launched, one in flight. */
   windowNs: number;
-  /** From one call to the next. */
+  /** Mean time from one call to the next. */
   periodNs: number;
-  /** By how much a call is earlier or later at most; below the period. */
+  /** Largest random shift of a call, earlier or later; must be below the period. */
   jitterNs: number;
-  /** Behind the window, before the clocks are mapped again. */
+  /** Pause after the window, before the clocks are mapped again. */
   quietNs: number;
   seed: number;
-  /** Of the blocks of kernels that this process keeps queued beside; 0: none. */
+  /** Duration of a block of the kernels that this process keeps queued in another stream; 0: no such kernels. */
   holdNs: number;
-  /** How many of them. */
+  /** Number of these kernels that are kept queued. */
   queued: number;
-  /** Whether the small kernel's stream has the highest priority, the other the lowest. */
+  /** Whether the small kernel's stream has the highest priority and the other stream the lowest. */
   prioritised: boolean;
 }
 
 export interface StartDelays {
-  /** Of the device's clock. */
+  /** Time on the device's clock; `calledNs` is relative to it. */
   originMs: number;
-  /** When each launch was called, by the device's clock, from there. */
+  /** Time of each launch call, on the device's clock. */
   calledNs: number[];
-  /** From the call to the kernel's first instruction. */
+  /** Time from each launch call to the kernel's first instruction. */
   delayNs: number[];
-  /** Kernels of this process that were not over at the call. */
+  /** Kernels of this process that had not ended at the call. */
   ahead: number[];
   mapping: MappingQuality;
 }
@@ -2136,15 +2136,15 @@ export interface StartDelays {
 // Windows of tenants
 
 export interface WindowRequest {
-  /** `launch` is timed without the synchronisation that follows it; `allocFree` is both calls. */
+  /** `launch` is timed without the synchronisation that follows it; `allocFree` is timed as one pair. */
   operation: 'allocFree' | 'memGetInfo' | 'launch';
-  /** Size of an allocation; 0 asks for the granularity. */
+  /** Size of an allocation in bytes; 0: the allocation granularity. */
   bytes: number;
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
   windowNs: number;
   warmup: number;
-  /** Maximum number; of more operations, only every second, fourth, … is kept. */
+  /** Maximum number of samples; if there are more operations, every second, fourth, … is kept. */
   mostSamples: number;
 }
 
@@ -2153,12 +2153,12 @@ export interface TenantWindow {
   startedNs: number;
   endedNs: number;
   operations: number;
-  /** For allocations: how often two blocks were written and read back, in addition to the operations. */
+  /** For allocations: number of times that two blocks were written and read back, in addition to the operations. */
   verified: number;
-  /** Device memory of this process; null if NVML cannot report it, and for other operations. */
+  /** Device memory of this process before and after the window; null for other operations or if NVML cannot report it. */
   usedBefore: number | null;
   usedAfter: number | null;
-  /** When a sample's operation began, and how long it took. */
+  /** Start and duration of each sample's operation. */
   atNs: Float64Array;
   tookNs: Float64Array;
 }
@@ -2172,27 +2172,27 @@ export interface NativeAddon {
   sampleBlock(session: number, request: SampleRequest): Promise<BlockSample>;
   /** Keeps one shared resource of the device busy for a time; rejects where the device did not do what the driver accepted. */
   aggressor(session: number, request: AggressorRequest): Promise<Aggression>;
-  /** Operations of the aggressor of this process that were seen to finish so far. */
+  /** Number of operations of this process's aggressor that were seen to finish so far. */
   attackOperations(): number;
-  /** The aggressor that runs in this process ends at once, as at the end of its window. */
+  /** Ends this process's aggressor at once, as if its window were over. */
   endAttack(): void;
   allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
   freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
-  /** The code a second free of one pointer returns. */
+  /** Result code of freeing a pointer a second time. */
   doubleFree(session: number): Promise<DriverCode>;
-  /** Attention forward, repeated; rejects where a launch did not run or the output is wrong. */
+  /** Repeats attention forward. Rejects if a launch did not run or the output is wrong. */
   attention(session: number, request: AttentionRequest): Promise<AttentionRate>;
-  /** Reads, writes or copies memory for a time, and says when the device did so. */
+  /** Reads, writes or copies memory for a time and reports when the device did so. */
   streamWindow(session: number, request: StreamWindowRequest): Promise<StreamWindow>;
-  /** How long reading, writing or copying a buffer takes that no cache holds. */
+  /** Measures how long it takes to read, write or copy a buffer that is too large for the caches. */
   stream(session: number, request: StreamRequest): Promise<StreamTimes>;
-  /** How long a linear layer takes for each of several batch sizes, beside the memory's own rate; rejects where outputs are wrong. */
+  /** Measures how long a linear layer takes for each of several batch sizes, and the memory bandwidth. Rejects if outputs are wrong. */
   batchScaling(session: number, request: BatchScalingRequest): Promise<BatchScaling>;
-  /** Launches one behind the other without a wait in between, and one wait at their end. */
+  /** Launches a burst of kernels without waiting in between, then waits once for all of them. */
   launchBursts(session: number, request: BurstRequest): Promise<LaunchBursts>;
-  /** The clocks of this process, compared with the system call and the processor's counter since the addon was loaded. */
+  /** Compares the clocks of this process with the system call and the processor's counter since the addon was loaded. */
   clockReading(): ClockReading;
-  /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
+  /** CLOCK_MONOTONIC_RAW in nanoseconds: one time base for all processes of a machine. */
   now(): number;
   timer(): TimerCalibration;
   /** Whether the session's GPU can reach another one's memory. */
@@ -2208,96 +2208,97 @@ export interface NativeAddon {
   copyRate(session: number, request: CopyRateRequest): Promise<CopyRate>;
   sourceCopies(session: number, request: SourceCopiesRequest): Promise<SourceCopies>;
   pcieLink(session: number, request: PcieLinkRequest): Promise<PcieLink>;
-  /** Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double precision. */
+  /** Creates a synthetic decoder in the session. Rejects if the logits of a small decoder with the same kernels differ from double precision. */
   prepareDecoder(session: number, request: DecoderRequest): Promise<PreparedDecoder>;
-  /** Serves requests one after the other with the session's decoder; rejects where a token does not come, or work was skipped. */
+  /** Serves requests one after the other with the session's decoder. Rejects if a token is missing or work was skipped. */
   decodeTokens(session: number, request: DecodeRequest): Promise<Decoding>;
-  /** How fast decode attention reads a paged cache; rejects where sampled results are wrong. */
+  /** Measures how fast decode attention reads a paged cache. Rejects if sampled results are wrong. */
   decodeAttentionRate(session: number, request: DecodeAttentionRequest): Promise<DecodeAttentionRate>;
   /** Frees the session's decoder. */
   dropDecoder(session: number): Promise<void>;
-  /** Launches a kernel that fails in a known way, and says how long after it the host is told. The context is lost. */
+  /** Launches a kernel that fails in a known way and measures how long the host takes to learn of it. The context is lost. */
   detectFault(session: number, request: FaultDetectionRequest): Promise<FaultDetection>;
-  /** How long finding all GPUs through NVML takes; the first pass is cold in a fresh process. */
+  /** Measures how long it takes to find all GPUs through NVML. The first pass is cold in a fresh process. */
   discovery(request: DiscoveryRequest): Promise<Discovery>;
-  /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. Blocks. */
+  /** Opens libcuda.so.1 in a separate process and reports where it was found, or why not. Blocks. */
   probeDriver(request: DriverProbeRequest): DriverProbe;
-  /** Versions and devices as NVML and the driver say. Initialises both; never creates a context. */
+  /** Versions and devices as NVML and the driver report them. Initialises both; never creates a context. */
   inspect(request: Target): Promise<Inspection>;
   /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
   provenance(request: Target): Promise<Provenance>;
-  /** Serves sequences that arrive at random, all that wait in one batch; rejects if outputs are wrong. */
+  /** Serves sequences that arrive at random and puts all that are waiting into one batch. Rejects if outputs are wrong. */
   dynamicBatching(session: number, request: DynamicBatchingRequest): Promise<DynamicBatching>;
-  /** Has NVML keep the errors of a GPU from now on, for the life of the process. */
+  /** Records the errors that NVML reports for a GPU from now on, until the process ends. */
   watchXids(request: XidRequest): Promise<XidWatch>;
-  /** All since watchXids, in the order in which they happened. */
+  /** All errors since watchXids, in the order in which they happened. */
   seenXids(request: XidRequest): Promise<XidEvent[]>;
-  /** Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error. */
+  /** Launches a kernel that fails in a known way and waits for it. The context is lost, as after any error. */
   raiseFault(session: number, request: FaultRequest): Promise<FaultAnswer>;
   /** Starts an endless kernel; it is running when this resolves. Kill the process to end it. */
   startEndless(session: number): Promise<EndlessKernel>;
-  /** Allocates and frees for a time. */
+  /** Allocates and frees repeatedly for a time. */
   allocationStorm(session: number, request: StormRequest): Promise<Storm>;
-  /** Allocates until it is refused and frees nothing. */
+  /** Allocates until an allocation is refused, and frees nothing. */
   hoard(session: number, request: HoardRequest): Promise<Hoard>;
-  /** Rounds of work whose results are all compared with the expected ones. */
+  /** Does rounds of work and compares every result with the expected one. */
   verifiedRounds(session: number, request: RoundsRequest): Promise<VerifiedRounds>;
-  /** Runs kernels in streams that do not depend on each other, and says how many ran at once. */
+  /** Runs kernels in independent streams and reports how many ran at the same time. */
   streamConcurrency(session: number, request: ConcurrencyRequest): Promise<StreamConcurrency>;
   /** Walks a working set for a time and says how long each load took. The set stays in memory, for later calls with the same size and blocks, until the session ends. */
   chase(session: number, request: ChaseRequest): Promise<Chase>;
   /** The same of one walk of so many passes, after nothing else. */
   chasePasses(session: number, request: ChasePassesRequest): Promise<Chase>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
-  /** How long each launch call took, of launches far enough apart that no limiter has to delay them. */
+  /** Measures each launch call; the launches are far enough apart that no limiter has to delay them. */
   pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
-  /** What the process finds out about its layer by experiment; every granted allocation is freed at once. */
+  /** Reports what the process can learn about its layer by experiment. Every granted allocation is freed at once. */
   probeLayer(session: number, request: LayerProbeRequest): Promise<LayerProbe>;
-  /** Looks for a tag in memory that was never written here, or writes it first. Memory stays allocated until releaseSurfaces. */
+  /** Searches memory that this process never wrote for a tag, or writes the tag first. The memory stays allocated until releaseSurfaces. */
   visitSurface(session: number, request: SurfaceRequest): Promise<SurfaceFound>;
+  /** Frees the memory that visitSurface allocated. */
   releaseSurfaces(session: number): Promise<Released>;
-  /** As cuMemGetInfo reports it to this process. */
+  /** Memory as cuMemGetInfo reports it to this process. */
   tenantMemory(session: number): Promise<TenantMemory>;
-  /** Leaves blocks with a tag open to attacks. */
+  /** Leaves tagged blocks open to attacks. */
   layBait(session: number, request: BaitRequest): Promise<Bait>;
-  /** Tries to read memory of another process; after `address` this process is unusable. */
+  /** Tries to read the memory of another process. After the attack `address` this process is unusable. */
   attackMemory(session: number, request: AttackRequest): Promise<AttackAnswer>;
-  /** Keeps kernels of one shape running from an absolute time on, and says how much work was done in each bin of the device's time. */
+  /** Keeps kernels of one shape running from a given time on and reports how much work was done in each bin of device time. */
   load(session: number, request: LoadRequest): Promise<Load>;
   gemmRates(session: number, request: GemmRatesRequest): Promise<GemmRates>;
-  /** Held until `releaseMemory`. */
+  /** Allocates memory on one path and holds it until `releaseMemory`. */
   fillMemory(session: number, request: MemoryFillRequest): Promise<MemoryFill>;
-  /** Blocks of random sizes. Held until `releaseMemory`. */
+  /** Allocates and frees blocks of random sizes. Holds what is left until `releaseMemory`. */
   churnMemory(session: number, request: MemoryChurnRequest): Promise<MemoryChurn>;
   largestBlock(session: number, request: LargestBlockRequest): Promise<LargestBlock>;
   releaseMemory(session: number): Promise<MemoryReleased>;
   timeRefusals(session: number, request: RefusalsRequest): Promise<Refusals>;
-  /** Memory held by cuMemAlloc, for another process. */
+  /** Exports the memory held by cuMemAlloc for another process. */
   exportMemory(session: number): Promise<ExportedMemory>;
-  /** Held until `releaseMemory`. */
+  /** Maps memory that another process exported and holds it until `releaseMemory`. */
   importMemory(session: number, request: ImportRequest): Promise<MemoryFill>;
-  /** What a program is told by the functions that it finds, which a layer may answer. */
+  /** Memory as reported by the functions that a program finds; a layer may answer them. */
   reportedMemory(session: number): Promise<ReportedMemory>;
-  /** A first round is not timed. */
+  /** Commits and releases pages in rounds. A first round is not timed. */
   pageRounds(session: number, request: PageRoundsRequest): Promise<PageRounds>;
   poolPairs(session: number, request: PoolPairsRequest): Promise<PoolPairs>;
   poolRefusal(session: number, request: PoolRefusalRequest): Promise<PoolRefusal>;
-  /** Holds the block until freeLarge, or the next one. */
+  /** Allocates a block and holds it until freeLarge or the next call. */
   allocateLarge(session: number, request: LargeAllocationRequest): Promise<LargeAllocation>;
   freeLarge(session: number): Promise<LargeFree>;
-  /** The GPUs that NVML lists. No CUDA call. */
+  /** Lists the GPUs that NVML reports, without any CUDA call. */
   listGpus(request: Target): Promise<ListedGpu[]>;
-  /** Has a thread of its own read a GPU at an interval. Resolves when it has begun; no CUDA call. */
+  /** Starts a thread that samples a GPU at an interval, without any CUDA call. Resolves when it has started. */
   startMonitor(request: MonitorRequest): Promise<MonitorId>;
-  /** What a monitor has read since it was last asked. */
+  /** Samples since the last call. */
   takeSamples(request: MonitorId): MonitorReport;
-  /** Resolves when the monitor reads no more; what it has read can still be taken. */
+  /** Stops sampling. Resolves when it has stopped; its samples can still be taken. */
   stopMonitor(request: MonitorId): Promise<void>;
-  /** Stops a monitor and forgets what it has read. */
+  /** Stops a monitor and discards its samples. */
   dropMonitor(request: MonitorId): void;
-  /** cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn. */
+  /** Times cuMemAlloc and cuMemFree alternately through the program's pointers and the driver's own. */
   allocationPairs(session: number, request: AllocationPairRequest): Promise<AllocationPairs>;
-  /** Names pairBlock accepts. */
+  /** Function names that pairBlock accepts. */
   pairFunctions(): string[];
   pairBlock(session: number, request: PairRequest): Promise<PairBlock>;
   pipelineRuns(session: number, request: PipelineRequest): Promise<PipelineRuns>;
@@ -2307,22 +2308,22 @@ export interface NativeAddon {
   contextReset(request: DeviceTarget): Promise<ContextReset>;
   /** Serves requests at a fixed rate, whether or not the previous one is done; rejects if a result is not what its kernels compute. */
   requests(session: number, request: RequestsRequest): Promise<Requests>;
-  /** Retains the device's primary context until the process ends: sessions on it then open at once. */
+  /** Retains the device's primary context until the process ends, so that sessions on it open at once. */
   keepContext(request: DeviceTarget): Promise<void>;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
   openSession(target: DeviceTarget): Promise<number>;
-  /** Waits as openSession does, but uses no device: the turn of a measurement made by other processes. */
+  /** Waits like openSession but uses no device: a turn for a measurement that other processes make. */
   openTurn(): Promise<number>;
   closeSession(session: number): Promise<void>;
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
-  /** Pairs of an allocation and a free among changing numbers of live blocks, in the order of `lives`. */
+  /** Times pairs of an allocation and a free with different numbers of live blocks, in the order of `lives`. */
   liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
-  /** The unique id of a new NCCL communicator; the process stays until its ranks have joined. */
+  /** Creates the unique id of a new NCCL communicator. The process must stay until its ranks have joined. */
   makeCommunicatorId(session: number): Promise<CommunicatorId>;
-  /** Makes the session's GPU a rank of a communicator; resolves when all ranks have joined, which may be never. */
+  /** Makes the session's GPU a rank of a communicator. Resolves when all ranks have joined, which may never happen. */
   joinRanks(session: number, request: JoinRequest): Promise<Joined>;
-  /** Ends the session's communicator; asked of all ranks. */
+  /** Ends the session's communicator; all ranks must call it. */
   leaveRanks(session: number): Promise<Joined>;
   /** How long bursts of a collective take, with every result verified; asked of all ranks at the same time. */
   collectives(session: number, request: CollectivesRequest): Promise<CollectiveTimes>;
@@ -2330,28 +2331,28 @@ export interface NativeAddon {
   gpuLink(session: number, request: GpuLinkRequest): Promise<GpuLink>;
   /** Keeps kernels that fill the device queued and reports the share of the device's time in which they ran. */
   computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
-  /** The start of a process split into steps; once per process, before anything else. */
+  /** Measures the start of a process, split into steps. Works once per process, before any other call. */
   startUp(request: StartUpRequest): Promise<StartUp>;
-  /** NVML's view of a GPU by UUID, without a session or any CUDA call; null where NVML knows no such GPU. */
+  /** State of a GPU, selected by UUID, that NVML reports. Needs no session and makes no CUDA call; null if NVML does not know the GPU. */
   gpuState(request: GpuStateRequest): Promise<GpuState | null>;
-  /** NVML's utilisation of a GPU and of its processes, as gpuState without a session. */
+  /** NVML's utilisation of a GPU and of its processes; like gpuState it needs no session. */
   gpuUtilization(request: UtilizationRequest): Promise<GpuUtilization | null>;
-  /** NVML's view of the session's GPU; every field null where NVML does not know it. */
+  /** State of the session's GPU that NVML reports; all fields are null if NVML does not know the GPU. */
   health(session: number): Promise<GpuState>;
-  /** How the host waits in the session's context, as cuCtxGetFlags says; null if it does not report it. */
+  /** How the host waits in the session's context, from cuCtxGetFlags; null if the driver does not report it. */
   scheduling(session: number): Promise<Scheduling | null>;
-  /** What cuMemGetInfo reports to this process, which a layer may change; null if it refused. */
+  /** Memory that cuMemGetInfo reports to this process, which a layer may change; null if the call failed. */
   visibleMemory(session: number): Promise<VisibleMemory>;
-  /** From which this file was made (npm run docs). */
+  /** The description from which npm run docs generates this file. */
   description(): DescribedTopic[];
-  /** Keeps blocks running for a time, and says on which multiprocessors they were and when. */
+  /** Keeps blocks running for a time and reports when they ran, and on which multiprocessors. */
   blockTrace(session: number, request: BlockTraceRequest): Promise<BlockTrace>;
-  /** What the host pays to launch in two contexts in turn; the second one is made for as long. */
+  /** Measures the host's cost of launching alternately in two contexts. The second context exists only during the call. */
   contextAlternation(session: number, request: AlternationRequest): Promise<ContextAlternation>;
-  /** The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong. */
+  /** Repeats the fixed unit of work of OH-010. Rejects if a unit's results are wrong. */
   work(session: number, request: WorkRequest): Promise<Work>;
-  /** Launches a small kernel now and then, and says how long each waited. */
+  /** Launches a small kernel at intervals and reports how long each one waited to start. */
   startDelays(session: number, request: StartDelayRequest): Promise<StartDelays>;
-  /** One operation repeated from an absolute time on: what each of several tenants does at the same time. */
+  /** Repeats one operation from a given time on. Several tenants do this at the same time. */
   window(session: number, request: WindowRequest): Promise<TenantWindow>;
 }

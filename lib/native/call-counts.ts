@@ -13,7 +13,7 @@ const AT = { slots: 8, refused: 12, simulated: 16, driver: 24 } as const;
 const DRIVER_BYTES = 1_024;
 
 export interface CallCounts {
-  /** By exported name of the function. */
+  /** Calls by exported name of the function. */
   calls: Map<string, number>;
   /** Processes that loaded the library. */
   processes: number;

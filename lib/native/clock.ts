@@ -4,7 +4,7 @@ import type { ClockReading } from './addon-types.js';
 /** Two readings of one kernel clock may differ by the time between them, and by this share of the elapsed time. */
 const SAME_CLOCK = 1e-4;
 const SAME_CLOCK_NS = 20_000;
-/** For the processor's counter against a clock that NTP steers; its stated frequency is far more accurate. */
+/** Tolerance between the processor's counter and a clock that NTP steers; its stated frequency is far more accurate. */
 const SAME_RATE = 0.01;
 
 /** Name of the check in results. */

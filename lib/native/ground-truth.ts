@@ -10,11 +10,11 @@ export interface CardMemory {
 }
 
 export interface GroundTruth {
-  /** In bytes; null if NVML does not list the process by this PID, or does not report its memory. */
+  /** Memory in bytes; null if NVML does not list the process by this PID, or does not report its memory. */
   processMemory: (pid: number) => Promise<number | null>;
   /** Over all processes; null if NVML does not report it. */
   cardMemory: () => Promise<CardMemory | null>;
-  /** In MHz; null if NVML does not report it. */
+  /** SM clock in MHz; null if NVML does not report it. */
   smClockMhz: () => Promise<number | null>;
   /** Never used to judge a limit. `sinceMs`: by `Date.now()`; null if NVML does not report it. */
   utilization: (sinceMs: number) => Promise<GpuUtilization | null>;

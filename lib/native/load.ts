@@ -53,7 +53,9 @@ export function simulatedDriverFolder(): string | null {
   return candidates.find((folder) => existsSync(`${folder}/libcuda.so.1`)) ?? null;
 }
 
-/** For requests to the addon: null means the machine's own driver. Throws if the simulation is not built. */
+/**
+ * Driver folder for requests to the addon: null means the machine's own driver. Throws if the simulation is not built.
+ */
 export function simulatedDriver(simulate: boolean): string | null {
   if (!simulate) return null;
   const folder = simulatedDriverFolder();

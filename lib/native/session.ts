@@ -66,7 +66,7 @@ export class Session {
     }
   }
 
-  /** After an abort it does not wait for a driver call that may still be running; the turn is given back after it. */
+  /** After an abort it does not wait for a driver call that may still be running; the turn ends after it. */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#onAbort);
     const closed = this.#addon.closeSession(this.#id);

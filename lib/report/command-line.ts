@@ -13,7 +13,7 @@ export function shellQuoted(text: string): string {
 export const commandLine = (argv: readonly string[]): string =>
   ['npx', 'gpu-virt-bench', ...argv].map(shellQuoted).join(' ');
 
-/** What continues the comparison in a directory; `options` are those that --resume does not continue by itself. */
+/** The command that continues the comparison in a directory; `options` are those that --resume does not restore. */
 export const resumeCommand = (
   directory: string,
   options: readonly string[] = [],

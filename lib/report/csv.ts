@@ -7,7 +7,7 @@ import type { SystemView, View } from '../results/view.js';
 
 type Value = string | number | null;
 
-/** In order; an empty cell means that the number was not measured. */
+/** The columns in order; an empty cell means that the number was not measured. */
 const columns: Record<string, (result: MetricResult, round: RunDocument) => Value> = {
   metric: ({ id }) => id,
   name: ({ name }) => name,
@@ -54,7 +54,7 @@ function rowsOfSystem({ name, rounds }: SystemView): Value[][] {
   return rounds.flatMap((round, index) =>
     round.metrics.map((result) => {
       const cells = Object.values(columns).map((column) => column(result, round));
-      // Rounds with the same session and number ran beside each other.
+      // Rounds with the same session and number were measured together.
       const [session, number] = placeOf(round, index).split('.').map(Number) as [number, number];
       return [name, session + 1, number + 1, ...cells].map((cell) => (typeof cell === 'string' ? plain(cell) : cell));
     }),

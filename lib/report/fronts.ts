@@ -1,4 +1,4 @@
-/** Throughput against p99 latency: the words that every format shows. */
+/** Throughput and p99 latency: the text that every format shows. */
 import { type Coordinate, type Front, type FrontPoint, frontsOf, readableFront } from '../costs/fronts.js';
 import { isComparison } from '../results/kinds.js';
 import { digits, range } from '../results/quantity.js';
@@ -9,7 +9,7 @@ export const FRONTS_TITLE = 'Throughput against p99 latency';
 export const FRONTS_NOTE =
   'A point is a system and a workload: geometric means over rounds with 95 % intervals of each number. A point is on the front if no other point is as good in both numbers and better in one. It is behind a point that is: shown if both intervals of that point lie wholly on the better side, else open. The baseline is the reference and not on the front.';
 
-/** Beyond these many, the tables of results say it better. */
+/** With more points, the tables of results are clearer. */
 const MOST = 12;
 
 export interface Fronts {
@@ -26,7 +26,7 @@ export function frontsIn({ document }: View): Fronts {
 export const frontTitle = ({ program, throughput, latency }: Front): string =>
   `${program}: ${throughput.key} against ${latency.key}`;
 
-/** `hami-50`, of a matrix with its combination. */
+/** `hami-50`; with a matrix, the system and the combination. */
 export const pointName = ({ system, workload }: FrontPoint, { program }: Front): string =>
   workload === program ? system : `${system} ${workload.slice(program.length + 1)}`;
 

@@ -34,7 +34,7 @@ export function headerFacts(view: View): Fact[] {
 
 const MOST_PROGRAMS = 20;
 
-/** For `exec`: `decode: python decode.py, 3 + 10 runs a round, git 0123456789ab`. */
+/** Facts for `exec`: `decode: python decode.py, 3 + 10 runs a round, git 0123456789ab`. */
 function programFacts(rounds: readonly RunDocument[]): Fact[] {
   const all = rounds.flatMap(({ plan }) => programsOf(plan) ?? []);
   const texts = distinct(all.map(programText));
@@ -84,7 +84,7 @@ function systemText({ name, rounds }: SystemView): string {
   return plain(text === '' ? head.slice(0, -1) : `${head} ${text}`);
 }
 
-/** From the round in which most proofs failed, since all must pass; null if there are none. */
+/** The confirmation of the round in which most proofs failed, since all must pass; null if there are none. */
 function confirmationText(rounds: readonly RunDocument[]): string | null {
   const counts = rounds.map(({ system: { attestation } }) => ({
     passed: attestation.filter((proof) => proof.passed).length,
@@ -101,7 +101,7 @@ function confirmationText(rounds: readonly RunDocument[]): string | null {
   return `confirmed: ${kind === 'native' ? 'no layer active' : active} (${checks})`;
 }
 
-/** Over all rounds that record it; the first documents of the schema do not. */
+/** Covers all rounds that record the processes; the first documents of the schema do not. */
 function processesText(rounds: readonly RunDocument[]): string | undefined {
   const counts = rounds.flatMap(({ system }) => system.processes ?? []);
   const of = sum(counts.map((each) => each.of));

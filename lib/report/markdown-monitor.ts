@@ -1,4 +1,4 @@
-/** What the monitor saw in each phase of a program, as a Markdown table: the charts in figures. */
+/** The monitor's values in each phase of a program as a Markdown table, in place of charts. */
 import { type MonitorTimeline, phaseSummaries } from '../monitor/timeline.js';
 import { number } from '../results/plain.js';
 import { markdownTable, markdownText } from './markdown-text.js';

@@ -1,10 +1,10 @@
-/** What the GPU did while programs ran, as Markdown tables. */
+/** The GPU's activity while programs ran, as Markdown tables. */
 import type { View } from '../results/view.js';
 import { monitorMarkdown } from './markdown-monitor.js';
 import { markdownText } from './markdown-text.js';
 import { programTimelines, TIMELINE_NOTE, timelineText } from './program-timelines.js';
 
-/** Null where nothing was monitored. */
+/** Null if nothing was monitored. */
 export function programTimelinesMarkdown(view: View): string | null {
   const { shown, note } = programTimelines(view);
   const parts = shown.flatMap((one) => {

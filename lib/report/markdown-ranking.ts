@@ -1,4 +1,4 @@
-/** Ranks, and throughput against p99 latency, as Markdown tables. */
+/** Ranks, and throughput with p99 latency, as Markdown tables. */
 import type { View } from '../results/view.js';
 import { coordinateText, FRONTS_NOTE, frontsIn, frontTitle, missingPointText, standingText } from './fronts.js';
 import { markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';

@@ -1,4 +1,4 @@
-/** What programs lose beside each other, as a Markdown table. */
+/** How much programs slow each other down, as a Markdown table. */
 import type { EstimateText } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { markdownTable, markdownText } from './markdown-text.js';

@@ -10,7 +10,7 @@ export const markdownText = (text: string): string =>
     .replace(/:(?=\/\/)/g, '\\:')
     .replace(/\b(www)\./gi, '$1\\.');
 
-/** The same at the beginning of a block, where a few more characters open a list, a heading or a rule. */
+/** Text at the beginning of a block, where a few more characters would open a list, a heading or a rule. */
 export const markdownBlock = (text: string): string =>
   markdownText(text)
     .replace(/^([+=-])/, '\\$1')

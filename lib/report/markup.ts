@@ -23,14 +23,14 @@ const UNWANTED =
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** For output that is escaped elsewhere but would keep these characters. */
+/** Removes these characters from text that is escaped elsewhere. */
 export const cleaned = (text: string): string => text.replace(UNWANTED, '');
 
-/** For text and for quoted attribute values in HTML and XML. */
+/** Escapes text and quoted attribute values for HTML and XML. */
 export const escape = (text: string): string =>
   cleaned(text).replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 
-/** Only for known markup: our own files, and checked drawings. */
+/** Use only for known markup: our own files, and checked drawings. */
 export const trusted = (text: string): Markup => new Markup(text);
 
 function rendered(value: Interpolated): string {
@@ -51,5 +51,5 @@ export function short(text: string, length: number): string {
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : characters.join('');
 }
 
-/** The same for XML: the escapes and dropped characters suit both. */
+/** The same template for XML: the escapes and dropped characters suit both. */
 export const xml = html;

@@ -1,7 +1,7 @@
-/** What the monitor saw in each phase of a program, as the columns of a table. */
+/** The monitor's values in each phase of a program, as the columns of a table. */
 import type { PhaseSummary } from '../monitor/timeline.js';
 
-/** Headings of a table of them, numbers from the third on. */
+/** Headings of that table; columns from the third on are numbers. */
 export const phaseHeadings = [
   'GPU',
   'Phase',

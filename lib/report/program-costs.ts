@@ -57,7 +57,7 @@ export function missingCallsText({ missing, callsPerStep }: ProgramCost): string
   );
 }
 
-/** For the terminal. */
+/** Lines for the terminal. */
 export function programCostLines(view: View): string[] {
   const costs = programCostsOf(view);
   const lines = costs.flatMap((cost) => {
@@ -92,7 +92,7 @@ const pricesSchema = v.array(
   }),
 );
 
-/** For one run, with its own prices. */
+/** Lines for one run, with its own prices. */
 export function profilePriceLines({ metrics }: RunDocument): string[] {
   const read = v.safeParse(pricesSchema, metrics.find(({ id }) => id === 'OH-005')?.details.profiles);
   if (!read.success) return [];

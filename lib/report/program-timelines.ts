@@ -1,4 +1,4 @@
-/** What the GPU did while programs ran: of each program and system the run in the middle. */
+/** The GPU's activity while programs ran, from the median run of each program and system. */
 import { type MonitorTimeline } from '../monitor/timeline.js';
 import { timelineIn } from '../monitor/stored-timeline.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
@@ -7,13 +7,13 @@ import { medianOf, rowsOf, type View } from '../results/view.js';
 
 export const TIMELINE_TITLE = 'The GPU while programs ran';
 
-/** A page with charts of more would be slow to open. */
+/** With charts of more runs, a page would be slow to open. */
 const MOST_SHOWN = 12;
 
 export interface ProgramTimeline {
   program: string;
   system: string;
-  /** Both from 1. */
+  /** Numbers of round and run, from 1. */
   round: number;
   run: number;
   timeline: MonitorTimeline;
@@ -21,7 +21,7 @@ export interface ProgramTimeline {
 
 interface Timelines {
   shown: ProgramTimeline[];
-  /** Why there are no more; null where all are shown. */
+  /** Why not all runs are shown; null if all are. */
   note: string | null;
 }
 
@@ -40,7 +40,7 @@ export function programTimelines(view: View): Timelines {
   };
 }
 
-/** Of the rounds the one whose value is the nearest to their median. */
+/** The result whose value is nearest to the median of all. */
 function inTheMiddle(results: readonly MetricResult[]): Pick<ProgramTimeline, 'round' | 'run' | 'timeline'> | null {
   const middle = medianOf(results.flatMap(({ value }) => value ?? [])) ?? 0;
   const known = results.flatMap(({ value, details }, index) => {

@@ -1,4 +1,4 @@
-/** Prices, and systems in order: the words that every format shows. */
+/** Prices and ranks: the text that every format shows. */
 import { CONFIDENCE } from '../costs/ranking.js';
 import type { RankedSystem, Ranking, SystemPrice } from '../results/cost-schemas.js';
 import { isComparison } from '../results/kinds.js';
@@ -19,7 +19,7 @@ export const rankedText = ({ value, interval }: RankedSystem, unit: string): Est
 
 export const betterText = ({ direction }: Ranking): string => `${direction} is better`;
 
-/** For the terminal. */
+/** Lines for the terminal. */
 export function rankingLines(view: View): string[] {
   const lines = rankingsOf(view).map((ranking) => {
     const entries = ranking.systems.map((one) => {

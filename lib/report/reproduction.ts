@@ -47,13 +47,13 @@ function systemOptions(config: string | undefined, systems: readonly SystemView[
   return specs.includes(null) ? null : specs.flatMap((spec) => ['--system', spec ?? '']);
 }
 
-/** As an argument of `--system`. Only `native` needs no more than its name. */
+/** The system as an argument of `--system`. Only `native` needs no more than its name. */
 function specOf({ name, rounds }: SystemView): string | null {
   const spec = rounds.map(({ system }) => system.spec).find((each) => each !== undefined);
   return spec ?? (name === 'native' ? name : null);
 }
 
-/** It was unavailable, and without --allow-missing a comparison refuses that. */
+/** Whether the system was unavailable, which a comparison refuses without --allow-missing. */
 const wasMissing = ({ rounds }: SystemView): boolean =>
   rounds.some(
     ({ metrics, provenance }) => provenance.length === 0 && metrics.every(({ status }) => status === 'unsupported'),
@@ -65,7 +65,7 @@ const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =
     .map((round) => runLine(round, simulated ? ['--simulate'] : []))
     .join('\n');
 
-/** In the caller's environment, as far as it is recorded. */
+/** The command in the caller's environment, as far as it is recorded. */
 function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
   const settings = system.kind === 'environment' ? Object.entries(system.settings) : [];
   const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);

@@ -1,4 +1,4 @@
-/** What programs lose beside each other (`exec` with tenants): the rows that every format shows. */
+/** How much programs slow each other down (`exec` with tenants): the rows that every format shows. */
 import { plain } from '../results/plain.js';
 import { type EstimateText, estimateText } from '../results/quantity.js';
 import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
@@ -17,15 +17,15 @@ export interface SceneRow {
   victim: string;
   metric: string;
   system: string;
-  /** Null where there is no number. */
+  /** Null if there is no number. */
   alone: EstimateText | null;
   together: EstimateText | null;
   slowdown: EstimateText | null;
-  /** For sorting. */
+  /** The number that tables sort by. */
   ratio: number | null;
 }
 
-/** The whole id: a row that is shown may have a shorter one. */
+/** The whole id; a displayed row may have a shortened one. */
 const idOf = ({ id, cells }: Row): string => cells.flatMap(({ results }) => results)[0]?.id ?? id;
 
 const textOf = (row: Row | undefined, index: number, unit: string | null | undefined): EstimateText | null => {
@@ -33,7 +33,7 @@ const textOf = (row: Row | undefined, index: number, unit: string | null | undef
   return value === null ? null : estimateText({ value, ci95 }, unit ?? null);
 };
 
-/** `SCENE/VICTIM/METRIC/slowdown`, with the two that it is the ratio of. */
+/** A metric `SCENE/VICTIM/METRIC/slowdown`, and the two metrics whose ratio it is. */
 export function sceneRowsOf(view: View): SceneRow[] {
   const rows = new Map(rowsOf(view).map((row) => [idOf(row), row]));
   return [...rows].flatMap(([id, slowdown]) => {
@@ -58,7 +58,7 @@ const columns: readonly Column[] = sceneHeadings.map((title, place) =>
 const inOneLine = (text: EstimateText | null): string =>
   text === null ? '–' : `${text.value}${text.interval === null ? '' : ` (${text.interval})`}`;
 
-/** For the terminal; null without scenes. */
+/** Table for the terminal; null without scenes. */
 export function sceneTable(view: View, on: Screen): string | null {
   const rows = sceneRowsOf(view);
   if (rows.length === 0) return null;

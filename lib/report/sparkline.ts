@@ -1,7 +1,7 @@
 /** Block characters of increasing height. */
 const blocks = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
-/** From the smallest to the largest value, over a range of at least `counts`: smaller differences look level. */
+/** Scales from the smallest to the largest value, over a range of at least `counts`; smaller differences look level. */
 export function sparkline(values: readonly number[], counts = 0): string {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const range = Math.max(high - low, counts);
@@ -10,7 +10,7 @@ export function sparkline(values: readonly number[], counts = 0): string {
   return values.map((value) => blocks[height(value)]).join('');
 }
 
-/** From 0 to `full`, so that lines are comparable; higher values are clipped. */
+/** Scales from 0 to `full`, so that lines are comparable; higher values are clipped. */
 export function barline(values: readonly number[], full: number): string {
   const height = (value: number) =>
     Math.min(blocks.length - 1, Math.max(0, Math.floor((blocks.length * value) / full)));

@@ -33,7 +33,7 @@ export interface Column {
   leaves?: number;
 }
 
-/** In a wrapping column; longer words are cut. */
+/** Longest word in a wrapping column; longer words are cut. */
 const LONGEST_WORD = 24;
 
 /**

@@ -5,6 +5,6 @@ import type { Violation } from '../results/violations.js';
 export const violationText = ({ system, metric, detail }: Violation): string =>
   plain(`${system}, ${metric}: ${detail}`);
 
-/** For the terminal; empty if there are none. */
+/** Lines for the terminal; empty if there are none. */
 export const violationLines = (violations: readonly Violation[]): string[] =>
   violations.length === 0 ? [] : [violations.map((one) => `VIOLATION: ${violationText(one)}`).join('\n')];

@@ -17,7 +17,7 @@ export const phaseSchema = v.strictObject({
   seconds: v.pipe(v.number(), v.finite(), v.minValue(0)),
   /** How many steps the program made in the phase; null if unknown. */
   steps: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
-  /** By exported name; only functions that were called. */
+  /** Calls by exported name; only functions that were called. */
   calls: v.pipe(
     v.record(v.pipe(v.string(), v.regex(/^cu[A-Z]\w{0,117}$/)), v.pipe(count, v.minValue(1))),
     v.minEntries(1),

@@ -9,12 +9,12 @@ const positive = v.pipe(finite, v.gtValue(0));
 export const gpuPricesSchema = v.strictObject({
   /** A label. */
   currency: v.string(),
-  /** Of a whole card for an hour, as it was given for the card that was measured; null where each system has a price. */
+  /** Price of the measured card for an hour; null if each system has its own price. */
   perGpuHour: v.nullable(positive),
   systems: v.array(
     v.strictObject({
       system: v.string(),
-      /** Of the card, that one tenant pays for; null where the system has a price of its own. */
+      /** Share of the card that one tenant pays for; null if the system has its own price. */
       sharePercent: v.nullable(v.pipe(positive, v.maxValue(100))),
       /** Where the share is from. */
       from: v.picklist(['prices', 'memory limit', 'compute limit', 'whole card']),
@@ -24,12 +24,12 @@ export const gpuPricesSchema = v.strictObject({
   ),
 });
 
-/** Of the systems in one metric: rank 1 + the number of systems whose interval lies wholly on the better side. */
+/** Ranks of the systems in one metric: 1 + the number of systems whose interval lies entirely on the better side. */
 export const rankingSchema = v.strictObject({
   metric: v.string(),
   unit: v.string(),
   direction: v.picklist(['lower', 'higher']),
-  /** That all intervals of the ranked systems hold at the same time. */
+  /** Confidence that all intervals of the ranked systems hold at the same time. */
   confidence: finite,
   /** Best first; then the reference and those without a rank. */
   systems: v.array(
@@ -37,7 +37,7 @@ export const rankingSchema = v.strictObject({
       system: v.string(),
       /** Null of the baseline, which is the reference, and of a system without an interval. */
       rank: v.nullable(v.pipe(count, v.minValue(1))),
-      /** That the value is over. */
+      /** Number of rounds behind the value. */
       rounds: count,
       /** Geometric mean over rounds where the metric is compared by ratio and all values are positive, else the mean. */
       value: v.nullable(finite),

@@ -56,7 +56,7 @@ export const metricResultSchema = v.strictObject({
   direction: v.picklist(['lower', 'higher', 'none']),
   status: statusSchema,
   reason: v.optional(v.string()),
-  /** In `unit`; always the metric's own value, never a difference to another run. Null unless status is ok. */
+  /** The metric's own value in `unit`, never a difference from another run. Null unless status is ok. */
   value: v.nullable(finite),
   estimator: v.string(),
   ci95: interval,
@@ -68,7 +68,7 @@ export const metricResultSchema = v.strictObject({
   durationMs: v.optional(v.pipe(finite, v.minValue(0))),
   stats: v.nullable(statsSchema),
   /**
-   * In `unit`: medians of consecutive blocks of the samples behind `value`, in the order of measurement. Present
+   * Medians, in `unit`, of consecutive blocks of the samples behind `value`, in the order of measurement. Present
    * exactly if status is ok and there were samples.
    */
   blocks: v.optional(v.pipe(v.array(finite), v.maxLength(MOST_BLOCKS))),
@@ -130,7 +130,7 @@ export const layerSchema = v.strictObject({
 
 export const provenanceSchema = v.strictObject({
   name: v.string(),
-  /** Per symbol path: the object that owns the address, or null if the path does not resolve. */
+  /** The object that owns the address on each symbol path; null if the path does not resolve. */
   paths: v.strictObject({
     runtime: v.nullable(v.string()),
     dlsym: v.nullable(v.string()),
@@ -180,8 +180,8 @@ export const runDocumentSchema = v.strictObject({
   durationMs: finite,
   completed: v.boolean(),
   /**
-   * For a round of a merged comparison: its origin. Rounds with the same origin ran beside each other; without it, the
-   * n-th rounds did.
+   * The origin of a round of a merged comparison. Rounds with the same origin were measured together; without origins,
+   * the n-th rounds were.
    */
   session: v.optional(v.strictObject({ document: count, round: count })),
   /** Set for rounds that were measured before --resume continued the comparison. */
@@ -197,7 +197,7 @@ export const runDocumentSchema = v.strictObject({
     /** False for a custom system without proofs, shown as `NAME (unverified)`; absent for all others. */
     verified: v.optional(v.literal(false)),
     settings: v.record(v.string(), v.string()),
-    /** As an argument of `--system`; absent if a file, or no system, was named. */
+    /** The argument of `--system`; absent if a file, or no system, was named. */
     spec: v.optional(v.string()),
     layer: v.optional(layerSchema),
     attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
@@ -250,7 +250,7 @@ export const effectSchema = v.strictObject({
    * addition to the t intervals above, one of which decides the verdict.
    */
   bootstrapCi95: interval,
-  /** After Holm's adjustment over all effects of the document. */
+  /** The verdict after Holm's adjustment over all effects of the document. */
   verdict: verdictSchema,
   verdictRaw: verdictSchema,
   /** Two-sided, on rounds; given in addition to the interval, which decides. */
@@ -338,7 +338,7 @@ const detectionSchema = v.strictObject({
   pilotRounds: count,
   /** The largest number of rounds that could be planned. */
   mostRounds: count,
-  /** For every ratio of the pilot: the rounds that detect the effect, and the effect that they detect. */
+  /** The rounds that detect the effect, and the effect that they detect, for every ratio of the pilot. */
   needs: v.array(
     v.strictObject({
       metric: v.string(),
@@ -372,10 +372,10 @@ export const comparisonDocumentSchema = v.strictObject({
     /** Set by --detect. */
     detect: v.optional(detectionSchema),
   }),
-  /** By system, then by round. */
+  /** Documents by system, then by round. */
   systems: v.array(v.array(runDocumentSchema)),
   effects: v.array(effectSchema),
-  /** From in-process pairs: see callEffectSchema. Absent in documents of schema version 1. */
+  /** Effects from in-process pairs: see callEffectSchema. Absent in documents of schema version 1. */
   callEffects: v.optional(v.array(callEffectSchema)),
   /** Set if --profile named a call profile: for every system and phase. */
   programCosts: v.optional(v.array(programCostSchema)),

@@ -5,7 +5,7 @@ import type { Row } from './view.js';
 
 export type Verdict = Effect['verdict'];
 
-/** In the order of presentation. */
+/** The verdicts in the order of presentation. */
 export const VERDICTS: readonly Verdict[] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
 /** A ratio if `unit` is null, else a difference. */

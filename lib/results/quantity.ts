@@ -66,7 +66,7 @@ const answers = new Map([
   [0, 'no'],
 ]);
 
-/** For a metric that is true or false; null for others, and for a mean over rounds that differ. */
+/** The answer of a metric that is true or false; null for others, and for a mean over rounds that differ. */
 const answer = (value: number, unit: string | null): string | null =>
   unit === 'boolean' ? (answers.get(value) ?? null) : null;
 
@@ -84,9 +84,9 @@ export interface Estimate {
 }
 
 export interface EstimateText {
-  /** With unit. */
+  /** The value with its unit. */
   value: string;
-  /** In the value's unit, and with its decimals. */
+  /** The interval in the value's unit and with its decimals. */
   interval: string | null;
   unit: string;
 }

@@ -55,7 +55,7 @@ function parsed(text: string, refused: Refuse): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without the parser's message, which quotes the file's contents.
+    // Leaves out the parser's message, which quotes the file's contents.
     throw refused(text.trim() === '' ? 'it is empty' : 'it is not whole JSON, perhaps it was cut off');
   }
 }

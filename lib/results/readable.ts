@@ -16,7 +16,7 @@ export function readable(view: View): View {
   };
 }
 
-/** In a unit that fits. Drops the samples, which no report for people shows. */
+/** Converts a result to a unit that fits. Drops the samples, which no report for people shows. */
 export const readableResult = (result: MetricResult): MetricResult =>
   scaledResult(result, fitting(result.value === null ? [] : [result.value], result.unit));
 

@@ -8,7 +8,7 @@ const recordSchema = v.object({
   argv: v.array(v.string()),
   warmup: v.number(),
   iterations: v.number(),
-  /** Of a scene. */
+  /** The tenants, if the program is a scene. */
   tenants: v.optional(
     v.array(v.object({ name: v.string(), argv: v.optional(v.array(v.string())), task: v.optional(v.string()) })),
   ),

@@ -8,7 +8,7 @@ import type { RunDocument } from './document.js';
 export const placeOf = ({ session }: RunDocument, index: number): string =>
   session ? `${session.document}.${session.round}` : `0.${index}`;
 
-/** For every system its rounds by common origin, with gaps where it has none. */
+/** The rounds of every system, aligned by common origin, with gaps where a system has none. */
 export function alignedRounds(systems: readonly (readonly RunDocument[])[]): (RunDocument | undefined)[][] {
   const bySystem = systems.map((rounds) => new Map(rounds.map((round, index) => [placeOf(round, index), round])));
   const places = [...new Set(bySystem.flatMap((rounds) => [...rounds.keys()]))];

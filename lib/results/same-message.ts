@@ -1,6 +1,6 @@
 /** Recognises equal messages: a process that dies at start prints its own PID, time and addresses. */
 
-/** After this comes the output of another program, in which any number may be specific to one process. */
+/** Precedes the output of another program, in which any number may be specific to one process. */
 const QUOTED_OUTPUT = 'It last printed: ';
 
 /** The same key for messages that differ only in a PID, an address, or a number in quoted output. */

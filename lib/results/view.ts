@@ -16,7 +16,7 @@ export interface View {
   document: ResultDocument;
   simulated: boolean;
   completed: boolean;
-  /** In the document's order; in a comparison the first is the baseline. */
+  /** Systems in the document's order; in a comparison the first is the baseline. */
   systems: SystemView[];
   categories: { name: string; rows: Row[] }[];
   effects: Effect[];
@@ -73,7 +73,7 @@ export interface Cell {
   spread: Spread | null;
   /** Against the baseline. */
   effect: Effect | null;
-  /** For each of `values` the number of its round, from 1; rounds that failed or lack the metric are counted too. */
+  /** The round number of each of `values`, from 1; rounds that failed or lack the metric are counted too. */
   rounds: number[];
 }
 
@@ -92,10 +92,10 @@ export interface Spread {
    */
   between: number | null;
   betweenCv: number | null;
-  /** For the samples within a process: median over rounds. */
+  /** Spread of the samples within a process: median over rounds. */
   within: number | null;
   withinCv: number | null;
-  /** By Tukey's fences, over all rounds. */
+  /** Outliers by Tukey's fences, over all rounds. */
   outliers: Stats['outliers'];
   samples: number;
 }

@@ -76,7 +76,7 @@ async function askUnder(
   }
 }
 
-/** Per call: on a busy host a coarser measurement of a launch would exceed the tolerance. */
+/** Resolution per call: on a busy host a coarser measurement of a launch would exceed the tolerance. */
 const RESOLUTION = 0.0015;
 
 async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
@@ -97,7 +97,7 @@ const PROCESSES = { quick: 1, standard: 3, thorough: 3 } as const;
 /** More without a delay, because its error is part of every row of a function. */
 const PROCESSES_WITHOUT = { quick: 3, standard: 7, thorough: 7 } as const;
 
-/** Per function, the row of the process with the median deviation from the true value. */
+/** For each function, the row of the process with the median deviation from the true value. */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   const processes: Map<string, FunctionRow>[] = [];
   const count = (delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES)[request.tier];

@@ -93,7 +93,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const documents: RunDocument[][] = request.systems.map(() => []);
   const warnings: string[] = [];
   const computeLimits: ComputeLimit[] = [];
-  /** By system index: why its further rounds are not measured. */
+  /** Reason, by system index, why further rounds are not measured. */
   const givenUp = new Map<number, string>();
   try {
     const truth = await lookAround(request, hooks);
@@ -113,7 +113,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
         if (!next) break;
         const { document, origin, failedProof } = next;
         checkSameBuild(finishedOf(request, index), document);
-        // It would most likely fail again, and a round takes minutes.
+        // The proof would most likely fail again, and a round takes minutes.
         if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
           givenUp.set(index, notMeasuredAfter(round, failedProof));
           hooks.onGivenUp?.(request.systems[index] as System);

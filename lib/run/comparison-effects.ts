@@ -17,7 +17,7 @@ interface Pairing {
   invalid: string | null;
 }
 
-/** A system's rounds; undefined if it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
 const nameOf = (arms: Arms): string => arms.find((round) => round !== undefined)?.system.name ?? '';

@@ -65,7 +65,7 @@ const withDetection = (document: ComparisonDocument, detect: Detection): Compari
   plan: { ...document.plan, detect },
 });
 
-/** For every ratio of the pilot that has an interval. */
+/** Covers every ratio of the pilot that has an interval. */
 export function detectionOf(
   effects: readonly Effect[],
   metrics: readonly MetricDefinition[],

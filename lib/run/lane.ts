@@ -43,7 +43,7 @@ interface Living {
   before: Attestation;
   /** Ids of the metrics it measured since its last check. */
   measured: string[];
-  /** Those of them that gave a number. */
+  /** Ids of the metrics among them that gave a number. */
   numbers: string[];
 }
 
@@ -71,7 +71,7 @@ export class Lane {
     return this.#start();
   }
 
-  /** By metric id: why its number was withdrawn, because its worker was not under the system after measuring. */
+  /** Reason, by metric id, why a number was withdrawn: its worker was not under the system after measuring. */
   get takenBack(): ReadonlyMap<string, string> {
     return this.#takenBack;
   }

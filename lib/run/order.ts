@@ -3,8 +3,8 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { shuffled } from '../stats/random.js';
 
 /**
- * So that drift of the machine affects all systems equally. Two systems alternate A B B A; more are reshuffled each
- * round.
+ * The order makes drift of the machine affect all systems equally. Two systems alternate A B B A; more are reshuffled
+ * each round.
  */
 export function roundOrder<T>(systems: readonly T[], rounds: number, seed: number): T[][] {
   return Array.from({ length: rounds }, (_, round) => {

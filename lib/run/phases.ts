@@ -53,7 +53,7 @@ export class Phases {
     });
   }
 
-  /** In the order in which they first ended, with their calls by frequency, highest first. */
+  /** Phases in the order in which they first ended, with their calls by descending frequency. */
   get all(): Phase[] {
     return [...this.#counted].map(([name, { seconds, steps, calls }]) => ({
       name,

@@ -4,7 +4,7 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { metricOrder } from './order.js';
 
 export interface Plan {
-  /** In the order of measurement. */
+  /** Metrics in the order of measurement. */
   metrics: MetricDefinition[];
   tier: Tier;
   seed: number;

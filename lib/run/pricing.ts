@@ -21,7 +21,7 @@ export async function preparePricing({ profile: file }: RawPricing, metrics: rea
   return <T extends ResultDocument>(document: T) => priced(document, profile) as T;
 }
 
-/** For a saved document. */
+/** Prices a saved document. */
 export async function pricedBy({ profile: file }: RawPricing, document: ResultDocument): Promise<ResultDocument> {
   if (file === undefined) return document;
   const profile = await namedProfile(file);

@@ -32,7 +32,7 @@ export interface RunRequest {
   /** The value of --device; undefined lets the environment decide. */
   device: string | undefined;
   requireGpu: boolean;
-  /** For every metric; `plan` supplies tier and seed, `device` the device. */
+  /** Options of every metric; `plan` supplies tier and seed, `device` the device. */
   options: Omit<WireOptions, 'device' | 'tier' | 'seed' | 'simulate'> & Required<Pick<WireOptions, 'path'>>;
   /** Deadline of each metric; null: the defaults. */
   timeoutSeconds: number | null;

@@ -4,7 +4,7 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
-/** In the order of `all`, without repetitions. No selector selects everything. */
+/** The selected metrics in the order of `all`, without repetitions. No selector selects everything. */
 export function selectMetrics(selectors: readonly string[], all: readonly MetricDefinition[]): MetricDefinition[] {
   if (selectors.length === 0) return [...all];
   const chosen = new Set<MetricDefinition>();

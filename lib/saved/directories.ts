@@ -7,7 +7,7 @@ import { readDocument, type Saved, summaryFile } from './read.js';
 
 export const RESULTS = 'results';
 
-/** In a run's directory: every finished round, written before there is a summary. */
+/** Folder in a run's directory with every finished round, written before there is a summary. */
 export const RAW = 'raw';
 
 export interface ResultsDirectory {

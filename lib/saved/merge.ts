@@ -206,7 +206,8 @@ function systemNames(comparisons: readonly ComparisonDocument[], documents: read
 }
 
 /**
- * By system. Every round records its document and its place there, so that it is paired with the rounds it ran beside.
+ * Rounds by system. Every round records its document and its place there, so that it is paired with rounds of the same
+ * session.
  */
 function placedRounds(documents: readonly ResultDocument[], names: readonly string[]): RunDocument[][] {
   const systems: RunDocument[][] = names.map(() => []);

@@ -48,7 +48,7 @@ function impossibleGpu({ gpu }: RunDocument): string | null {
   return gpu.some(({ memoryBytes }) => memoryBytes === 0) ? 'impossible: the GPU has 0 bytes of memory' : null;
 }
 
-/** Of a cost, which says what it is computed from. */
+/** Why the source of a cost is impossible; a cost records what it is computed from. */
 function impossibleSource({ details, value }: MetricResult, run: RunDocument): string | null {
   const source = value === null ? undefined : run.metrics.find(({ id }) => id === details.of);
   return source ? impossible(source, run) : null;

@@ -19,10 +19,10 @@ import { upgraded } from '../results/upgraded.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
 
-/** In a run's directory. */
+/** Name of the summary in a run's directory. */
 export const SUMMARY = 'summary.json';
 
-/** In a comparison's directory: its systems, for --config. */
+/** Name of the file in a comparison's directory that holds its systems, for --config. */
 export const SYSTEMS = 'systems.yaml';
 
 /** A comparison of 56 metrics, 4 systems and 10 rounds with a thousand raw samples each has 95 MB. */
@@ -105,7 +105,7 @@ function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without the parser's message, which quotes the file's contents.
+    // Leaves out the parser's message, which quotes the file's contents.
     const why = text.trim() === '' ? 'it is empty' : 'it is not complete JSON; it may have been cut off';
     throw refused(file, why);
   }

@@ -54,7 +54,7 @@ export function interval({ centre, standardError, df }: TEstimate): Interval {
   return [centre - half, centre + half];
 }
 
-/** On a scale where 0 is no effect, positive is worse, and changes within ±bound do not count. */
+/** The estimate is on a scale where 0 is no effect, positive is worse, and changes within ±bound do not count. */
 function judge(estimate: TEstimate | null, bound: number): { verdict: Verdict; p: number | null } {
   if (!estimate) return { verdict: 'inconclusive', p: null };
   const [low, high] = interval(estimate);

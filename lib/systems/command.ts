@@ -15,7 +15,7 @@ export interface CommandOptions {
 export interface Finished {
   /** Null if it did not start, was killed, or timed out. */
   exit: number | null;
-  /** As text, e.g. "ended with exit code 3". */
+  /** How the command ended, as text, e.g. "ended with exit code 3". */
   how: string;
   /** The end of its combined stdout and stderr. */
   output: string;

@@ -9,7 +9,7 @@ import type { System } from './system.js';
 
 export interface Config {
   systems: System[];
-  /** For whoever reads its other keys. */
+  /** All values of the file, for code that reads its other keys. */
   top: Values;
   source: Source;
 }

@@ -12,7 +12,7 @@ export interface ElfHeader {
 const SHARED_OBJECT = 3;
 const machines: Record<number, string> = { 3: 'x86', 40: 'arm', 62: 'x64', 183: 'arm64', 243: 'riscv64', 21: 'ppc64' };
 
-/** From the first 20 bytes; null if they are not the beginning of an ELF file. */
+/** Parses the first 20 bytes; null if they are not the beginning of an ELF file. */
 export function parseElfHeader(bytes: Buffer): ElfHeader | null {
   if (bytes.length < 20 || bytes.readUInt32BE(0) !== 0x7f454c46) return null;
   const little = bytes[5] !== 2;

@@ -137,7 +137,7 @@ export class HamiCoreSystem extends Profile {
 
   protected override async end(_prepared: Prepared): Promise<string[]> {
     const { lockDirectory } = this.#options.places ?? PLACES;
-    // Not empty means that another HAMi-core process uses it.
+    // If the folder is not empty, another HAMi-core process uses it.
     if (this.#madeLockDirectory) await rmdir(lockDirectory).catch(() => {});
     this.#madeLockDirectory = false;
     return [];

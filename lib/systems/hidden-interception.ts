@@ -108,7 +108,7 @@ export function ownLibcuda(description: Description): Finding {
   };
 }
 
-/** For `run` without a system: reported as warnings, not as failures. */
+/** Hidden interception as warnings instead of failures, for `run` without a system. */
 export function hiddenInterceptionWarnings(description: Description): string[] {
   const patched = patchedFunctions(description.provenance);
   const replaced = replacedLibcuda(description);

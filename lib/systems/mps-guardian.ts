@@ -42,7 +42,7 @@ function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
     return [];
   }
 }
@@ -51,6 +51,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }

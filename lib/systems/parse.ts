@@ -20,7 +20,7 @@ export function parseSystem(text: string, surroundings: Surroundings = here()): 
 /** Pairs are separated by commas; `\,` is a comma in a value, and a value may contain further `=`. */
 function parsePairs(kindName: string, text: string): RawMap {
   const { maps, lists } = findKind(kindName);
-  // Without a prototype, so that a key such as __proto__ is refused like any other.
+  // The object has no prototype, so that a key such as __proto__ is refused like any other.
   const settings = Object.create(null) as RawMap;
   for (const pair of text.split(/(?<!\\),/)) {
     const [, key, value] = /^([^=]+)=(.+)$/s.exec(pair.replaceAll('\\,', ',')) ?? [];

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 
 const LIMIT_MS = 5_000;
 
-/** As source text, so that it needs no separate compiled file. It contains nothing that a user wrote. */
+/** The program is source text, so that it needs no separate compiled file. It contains nothing that a user wrote. */
 const program = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { source, flags, text, most } = workerData;

@@ -134,7 +134,7 @@ export abstract class Profile implements System {
   }
 }
 
-/** As configured, before the card is known. */
+/** The configured limits, before the card is known. */
 export interface WantedLimits {
   memory: Size | undefined;
   sm: number | undefined;

@@ -79,7 +79,7 @@ function isKeptFile(path: string): boolean {
   }
 }
 
-/** For a shared file: without secrets, and with the library's absolute path. */
+/** The settings for a shared file, without secrets and with the library's absolute path. */
 export function publicSettings({ settings, folder }: SystemSource): RawMap {
   const { library } = settings;
   const found = typeof library === 'string' ? { ...settings, library: resolve(folder, library) } : settings;

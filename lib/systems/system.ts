@@ -62,7 +62,7 @@ export interface Capabilities {
   limitGranularity: { memoryBytes: number | null; smPercent: number | null };
 }
 
-/** For systems that set no limit and change nothing. */
+/** Capabilities of systems that set no limit and change nothing. */
 export const NO_LIMITS: Capabilities = {
   memLimit: 'none',
   computeLimit: 'none',
@@ -115,7 +115,7 @@ export interface System {
   kind: string;
   /** Its configuration: environment variables, limits. */
   readonly settings: Record<string, string>;
-  /** As an argument of `--system`; null or absent if that cannot express it. */
+  /** The system as an argument of `--system`; null or absent if that cannot express it. */
   readonly spec?: string | null;
   /** The settings it was created from; absent for the caller's environment. */
   readonly source?: SystemSource;
@@ -156,7 +156,7 @@ export interface System {
   changeLimit?(tenant: Tenant, smPercent: number): Promise<string | null>;
   /** Files that the layer keeps for a tenant alone, once it is prepared. Absent: none, or none are known. */
   ownStateFiles?(tenant: Tenant): readonly string[];
-  /** After a fault that reached other tenants, when all have ended: makes sure that new ones can start. */
+  /** Makes sure that new tenants can start after a fault that reached other tenants; called when all have ended. */
   recover?(): Promise<void>;
   /** Called after the tenant's last process has ended. */
   reap(tenant: Tenant): Promise<void>;

@@ -147,7 +147,7 @@ export class VgpuManagerSystem extends Profile {
     this.#changed.clear();
     const left = await files.remove();
     if (this.#madeFolders.includes(this.#places.locks)) await removeLocks(this.#places.locks);
-    // Not empty means that another vgpu-manager process uses it.
+    // If the folder is not empty, another vgpu-manager process uses it.
     for (const folder of this.#madeFolders.reverse()) await rmdir(folder).catch(() => {});
     this.#madeFolders = [];
     return left;

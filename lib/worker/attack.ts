@@ -6,7 +6,7 @@ import { heldSession } from './on-device.js';
 export interface AttackRequest {
   kind: AggressorKind;
   quotaBytes: number;
-  /** It ends then at the latest. */
+  /** Longest duration of the attack. */
   mostNs: number;
 }
 

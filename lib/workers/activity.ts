@@ -12,7 +12,7 @@ export interface Span {
   toNs: number;
 }
 
-/** From the last start to the first end; null if they did not overlap. */
+/** The time from the last start to the first end; null if the activities did not overlap. */
 export function overlap(activities: readonly Pick<Activity, 'startNs' | 'endNs'>[]): Span | null {
   if (activities.length === 0) return null;
   const fromNs = Math.max(...activities.map(({ startNs }) => startNs));

@@ -24,7 +24,7 @@ export class CommandTenant implements TenantHandle {
     });
     this.#process.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
     this.#process.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
-    // It may end before it reads the end of its input.
+    // The process may end before it reads the end of its input.
     this.#process.stdin.on('error', () => {}).end();
     this.exit = this.#process.ended;
     void this.exit.then(() => {
@@ -32,7 +32,7 @@ export class CommandTenant implements TenantHandle {
     });
   }
 
-  /** As this machine sees it, e.g. in NVML; null if it could not be started, or runs elsewhere. */
+  /** The PID on this machine, e.g. for NVML; null if the process could not be started, or runs elsewhere. */
   get pid(): number | null {
     return this.#process.pid;
   }

@@ -3,7 +3,7 @@ import type { Inspection, Provenance, Target } from '../native/addon-types.js';
 import type { Worker } from './worker.js';
 
 export interface PreloadEntry {
-  /** As written, e.g. `libvgpu.so` or `/usr/local/vgpu/libvgpu.so`. */
+  /** The entry as written, e.g. `libvgpu.so` or `/usr/local/vgpu/libvgpu.so`. */
   entry: string;
   source: 'LD_PRELOAD' | '/etc/ld.so.preload';
   /** The file mapped for it, or null if the dynamic loader did not load it. */
@@ -12,7 +12,7 @@ export interface PreloadEntry {
 
 /** What a process in a container says of itself. */
 export interface ContainerView {
-  /** Of the container, as it was started. */
+  /** Name with which the container was started. */
   name: string;
   /** Preloaded files; null where one cannot be read. */
   files: { path: string; sha256: string | null }[];
@@ -23,7 +23,7 @@ export interface Description {
   inspection: Inspection;
   provenance: Provenance;
   preload: PreloadEntry[];
-  /** As the worker itself reads it: a prefix or the layer may have changed it. */
+  /** The worker's own environment; a prefix or the layer may have changed it. */
   environment: NodeJS.ProcessEnv;
   /** Absent outside of containers. */
   container?: ContainerView;

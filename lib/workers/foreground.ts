@@ -22,7 +22,7 @@ function isPipe(descriptor: number): boolean {
     const found = fstatSync(descriptor);
     return found.isFIFO() || found.isSocket();
   } catch {
-    // It is closed, also for the program.
+    // The descriptor is closed, also for the program.
     return false;
   }
 }

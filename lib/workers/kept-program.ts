@@ -101,7 +101,7 @@ export class KeptProgram {
     this.stdout = stdout;
     this.stderr = stderr;
     this.#control = control;
-    // It may end before it reads; its end is reported.
+    // The keeper may end before it reads; its end is reported.
     control.on('error', () => {});
     control.write(encoded({ ...environment, [KEEPER_MARK]: mark.slice(KEEPER_MARK.length + 1) }));
     const lines = new LineSplitter((line) => this.#note(line));

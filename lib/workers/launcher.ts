@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Container } from './container/container.js';
 
 export interface Ending {
-  /** As text: "ended with exit code 3", "was killed by SIGSEGV". */
+  /** The end as text, e.g. "ended with exit code 3" or "was killed by SIGSEGV". */
   how: string;
   /** Null if it was killed or could not be started. */
   exitCode: number | null;
@@ -34,7 +34,7 @@ export interface RemoteCommand {
 
 /** A process with everything that it started. */
 export interface LaunchedProcess {
-  /** As the coordinator's machine sees it; null if it could not be started, or runs elsewhere. */
+  /** The PID on the coordinator's machine; null if the process could not be started, or runs elsewhere. */
   readonly pid: number | null;
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -60,8 +60,8 @@ export interface Launcher {
   /** Where a process that it starts finds a file of this machine. */
   pathOf(file: string): string;
   /**
-   * In whole nanoseconds. Added to a time of CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW in such a process, it gives a time
-   * here.
+   * Offset in whole nanoseconds. Added to a time of CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW in such a process, it gives
+   * a time here.
    */
   readonly clockOffsetNs: number;
 }

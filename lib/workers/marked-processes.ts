@@ -25,7 +25,7 @@ export function killMarked(text: string): void {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
   }
 }

@@ -61,7 +61,7 @@ export class ProcessGroup implements LaunchedProcess {
     if (!(await this.#endsWithin(this.#patience.term))) this.signal('SIGKILL');
     if (!(await this.#endsWithin(this.#patience.kill))) this.#giveUp();
     await this.ended;
-    // For members that ignored SIGTERM and outlived their leader.
+    // Kills members that ignored SIGTERM and outlived their leader.
     this.signal('SIGKILL');
   }
 

@@ -10,7 +10,7 @@ import type { Role, TenantHandle } from './tenant-handle.js';
 import { type Task, type TenantContext, WorkerTenant } from './worker-tenant.js';
 import { Worker } from './worker.js';
 
-/** From the request to the release: enough for it to reach every worker on a machine that is not busy. */
+/** Time from the request to the release: enough for the request to reach every worker on a machine that is not busy. */
 const LEAD_NS = 20_000_000;
 const LEAD_PER_TENANT_NS = 5_000_000;
 
@@ -22,7 +22,7 @@ export class Scene {
     this.#signal = ownSignal(signal);
   }
 
-  /** In the order in which they started. */
+  /** Tenants in the order in which they started. */
   get tenants(): readonly TenantHandle[] {
     return this.#tenants;
   }

@@ -50,7 +50,7 @@ type Name =
 type RequestOf<N extends Name> = NativeAddon[N] extends (session: number, request: infer R) => unknown ? R : undefined;
 type AnswerOf<N extends Name> = Awaited<ReturnType<NativeAddon[N]>>;
 
-/** As sent to the worker. */
+/** A request in the form that is sent to the worker. */
 export interface SessionTask {
   name: Name;
   request?: unknown;

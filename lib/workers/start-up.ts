@@ -23,7 +23,7 @@ export interface WorkerStart extends StartUp {
 
 /** The start seen from outside (spawn, addon) and from inside (cuInit … first kernel). */
 export interface StartUpAnswer extends WorkerStart, WorkerTiming {
-  /** From just before the spawn to the first kernel's result on the host, by one clock. */
+  /** Time from just before the spawn to the first kernel's result on the host, by one clock. */
   spawnToResultNs: number;
 }
 

@@ -19,7 +19,7 @@ export interface ThreadUse {
 export interface ThreadReading {
   /** CLOCK_MONOTONIC. */
   atNs: number;
-  /** For the whole process, including ended threads. */
+  /** Processor time of the whole process, including ended threads. */
   processCpuNs: number;
   rssBytes: number;
   threads: ThreadUse[];

@@ -38,7 +38,7 @@ export class WorkerTenant implements TenantHandle {
     return this.worker.exit;
   }
 
-  /** From here on it holds a session on the device. */
+  /** Makes the worker hold a session on the device from now on. */
   async enter(target: DeviceTarget): Promise<void> {
     const { context } = await this.request<{ context: TenantContext }>(
       { method: 'enter', params: this.worker.targetIn(target) },

@@ -25,7 +25,7 @@ export interface RequestOptions {
 }
 
 export interface WorkerTiming {
-  /** From just before the spawn to the first statement of the worker. */
+  /** Time from just before the spawn to the first statement of the worker. */
   spawnToMainNs: number;
   /** Time to load the addon; null if it did not load. */
   addonLoadNs: number | null;
@@ -107,7 +107,7 @@ export class Worker {
   /** Never rejects. */
   readonly exit: Promise<Ending>;
 
-  /** As the worker itself sees it; in another PID namespace it differs from the child's PID here. */
+  /** The PID that the worker itself sees; in another PID namespace it differs from the child's PID here. */
   get pid(): number {
     return this.#pid;
   }

@@ -1,4 +1,4 @@
-// Aggressors.
+// Tenants that try to take more than their share of a resource.
 #include "bench/aggressor.h"
 
 #include "addon/topic.h"
@@ -29,7 +29,7 @@ struct Fields<AggressorRequest> : FieldsOf<AggressorRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(kind).one_of(kAggressors));
-    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
+    visit(GVB_FIELD(start_at_ns).says("Start time on the clock of `now`. If it has passed, starts at once."));
     visit(GVB_FIELD(window_ns).above_zero());
     visit(GVB_FIELD(quota_bytes).says("Memory quota that an allocation storm tries to exceed; 0: no quota."));
   }
@@ -43,14 +43,16 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(started_ns));
     visit(GVB_FIELD(ended_ns));
-    visit(GVB_FIELD(operations).says("That were seen to finish."));
-    visit(GVB_FIELD(blocks).says("Counted by the device for them."));
+    visit(GVB_FIELD(operations).says("Operations that were seen to finish."));
+    visit(GVB_FIELD(blocks).says("Blocks that the device counted for these operations."));
     visit(GVB_FIELD(marks_ns).as_array().says("When operations were seen to finish."));
-    visit(GVB_FIELD(used_bytes).says("Peak device memory."));
-    visit(GVB_FIELD(operation_bytes).or_left_out().says("Copied by each operation; left out: it does not copy."));
-    visit(GVB_FIELD(refused).says("Allocations that were refused."));
-    visit(GVB_FIELD(exceeded).says("Allocations above the quota that were granted, and given back at once."));
-    visit(GVB_FIELD(missing).or_null().says("Why it cannot run here; null: it ran."));
+    visit(GVB_FIELD(used_bytes).says("Peak device memory in bytes."));
+    visit(GVB_FIELD(operation_bytes)
+              .or_left_out()
+              .says("Bytes that each operation copies; left out if it copies nothing."));
+    visit(GVB_FIELD(refused).says("Refused allocations."));
+    visit(GVB_FIELD(exceeded).says("Allocations that were granted above the quota; each was freed at once."));
+    visit(GVB_FIELD(missing).or_null().says("Reason why it cannot run here; null: it ran."));
   }
 };
 
@@ -64,12 +66,11 @@ Nothing end_attack_now() {
 const Topic aggressor_topic{
     "Aggressors",
     {in_session("aggressor", attack)
-         .says("Keeps one shared resource of the device busy for a time; rejects where the device did "
-               "not do what the driver accepted."),
+         .says("Keeps one shared resource of the device busy for a time. Rejects if the device did not do what the "
+               "driver accepted."),
      at_once("attackOperations", attack_operations)
-         .says("Operations of the aggressor of this process that were seen to finish so far."),
-     at_once("endAttack", end_attack_now)
-         .says("The aggressor that runs in this process ends at once, as at the end of its window.")}};
+         .says("Number of operations of this process's aggressor that were seen to finish so far."),
+     at_once("endAttack", end_attack_now).says("Ends this process's aggressor at once, as if its window were over.")}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The names of ways to allocate device memory, for requests of several topics.
+// The names of the ways to allocate device memory, which requests of several topics use.
 #pragma once
 
 #include "addon/fields.h"

@@ -20,12 +20,13 @@ struct Fields<AllocationPairRequest> : FieldsOf<AllocationPairRequest> {
   static constexpr const char* kName = "AllocationPairRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).above_zero().says("Size of a block."));
-    visit(GVB_FIELD(live).says("Blocks of either way, beside the one that is allocated and freed."));
+    visit(GVB_FIELD(bytes).above_zero().says("Size of a block in bytes."));
+    visit(GVB_FIELD(live).says("Live blocks per path, in addition to the block that is allocated and freed."));
     visit(GVB_FIELD(order).one_of(kFreeOrders));
-    visit(GVB_FIELD(count).above_zero().says(kCountDoc));
-    visit(GVB_FIELD(warmup).says("Further ones, before those of every visit."));
-    visit(GVB_FIELD(visits).above_zero().says("Each to another processor."));
+    visit(GVB_FIELD(count).above_zero().says(
+        "Samples per visit. Each is the mean of two allocations, and of two frees, per path, in the order A B B A."));
+    visit(GVB_FIELD(warmup).says("Untimed samples before each visit's timed ones."));
+    visit(GVB_FIELD(visits).above_zero().says("Number of visits, each on another processor."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(core).says(kCoreDoc));
   }
@@ -46,7 +47,7 @@ namespace {
 const Topic allocation_pair_topic{
     "Pairs of allocations",
     {in_session("allocationPairs", measure_allocation_pairs)
-         .says("cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn.")}};
+         .says("Times cuMemAlloc and cuMemFree alternately through the program's pointers and the driver's own.")}};
 
 }  // namespace
 

@@ -19,13 +19,13 @@ struct Fields<AttentionRequest> : FieldsOf<AttentionRequest> {
     visit(GVB_FIELD(head_dim).above_zero().says("64 or 128."));
     visit(GVB_FIELD(heads).above_zero());
     visit(GVB_FIELD(kv_heads).above_zero());
-    visit(GVB_FIELD(length).above_zero().says("Tokens of a sequence."));
+    visit(GVB_FIELD(length).above_zero().says("Tokens per sequence."));
     visit(GVB_FIELD(batch).says(
-        "Sequences. 0: at least four heads a multiprocessor, within a quarter of the free memory."));
+        "Number of sequences; 0: at least four heads per multiprocessor, within a quarter of the free memory."));
     visit(GVB_FIELD(causal));
     visit(GVB_FIELD(batches).above_zero().says("Number of timed batches of launches."));
-    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per batch."));
-    visit(GVB_FIELD(least_ns).says("Minimum per batch."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum number of launches per batch."));
+    visit(GVB_FIELD(least_ns).says("Minimum duration of a batch."));
     visit(GVB_FIELD(seed).says("Seed of the inputs."));
   }
 };
@@ -38,13 +38,13 @@ struct Fields<AttentionRate> : FieldsOf<AttentionRate> {
     visit(GVB_FIELD(variant));
     visit(GVB_FIELD(compute_capability));
     visit(GVB_FIELD(multiprocessors));
-    visit(GVB_FIELD(batch).says("Sequences."));
+    visit(GVB_FIELD(batch).says("Number of sequences."));
     visit(GVB_FIELD(launch_flops)
-              .says("Per launch: 4 · head dimension for each pair of a query and a key that it sees."));
-    visit(GVB_FIELD(launch_bytes).says("Size of a launch's operands, each counted once."));
+              .says("Operations per launch: 4 · head dimension for each pair of a query and a key that it sees."));
+    visit(GVB_FIELD(launch_bytes).says("Size of a launch's operands in bytes, each counted once."));
     visit(GVB_FIELD(launch_ns).as_array().says("Time per launch in each batch."));
-    visit(GVB_FIELD(launches).says("In a batch."));
-    visit(GVB_FIELD(sm_clock_mhz).says("The highest reading while launches ran, which only NVML gives."));
+    visit(GVB_FIELD(launches).says("Launches per batch."));
+    visit(GVB_FIELD(sm_clock_mhz).says("Highest SM clock while launches ran; null if NVML does not report it."));
     visit(GVB_FIELD(sampled_rows));
     visit(GVB_FIELD(worst_error)
               .says("Largest error of sampled rows against double precision, relative to the row's largest value."));
@@ -57,8 +57,7 @@ namespace {
 const Topic attention_topic{
     "Attention",
     {in_session("attention", measure_attention)
-         .says("Attention forward, repeated; rejects where a launch did not run or the output is "
-               "wrong.")}};
+         .says("Repeats attention forward. Rejects if a launch did not run or the output is wrong.")}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Trace of where and when a tenant's blocks ran.
+// A trace of where and when a tenant's blocks ran.
 #include "bench/block_trace.h"
 
 #include "addon/topic.h"
@@ -10,12 +10,14 @@ struct Fields<BlockTraceRequest> : FieldsOf<BlockTraceRequest> {
   static constexpr const char* kName = "BlockTraceRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
+    visit(GVB_FIELD(start_at_ns).says("Start time on the clock of `now`. If it has passed, starts at once."));
     visit(GVB_FIELD(window_ns).above_zero());
-    visit(GVB_FIELD(spin_ns).above_zero().says("For how long every block watches the timer."));
-    visit(GVB_FIELD(gap_ns).above_zero().says("A block that does not see the timer for longer did not run."));
-    visit(GVB_FIELD(blocks).says("Of a kernel; 0: two a multiprocessor."));
-    visit(GVB_FIELD(in_flight).says("Kernels queued at most; 0: enough for a host that is held up."));
+    visit(GVB_FIELD(spin_ns).above_zero().says("Time during which every block watches the timer."));
+    visit(GVB_FIELD(gap_ns).above_zero().says(
+        "If a block does not see the timer for longer than this, it did not run in that time."));
+    visit(GVB_FIELD(blocks).says("Blocks per kernel; 0: two per multiprocessor."));
+    visit(GVB_FIELD(in_flight).says(
+        "Maximum number of queued kernels; 0: enough to keep the device busy while the host is delayed."));
   }
 };
 
@@ -23,11 +25,11 @@ template <>
 struct Fields<BlockTrace> : FieldsOf<BlockTrace> {
   static constexpr const char* kName = "BlockTrace";
   static constexpr const char* kDoc =
-      "Stretches of a multiprocessor during which a block of the tenant ran on it; those less than `gapNs` apart are "
-      "one.";
+      "Intervals during which a block of the tenant ran on a multiprocessor. Intervals less than `gapNs` apart are "
+      "merged.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(origin_ms).says("Time of the device's clock from which the other times count."));
+    visit(GVB_FIELD(origin_ms).says("Time on the device's clock; `fromNs` and `toNs` are relative to it."));
     visit(GVB_FIELD(multiprocessor));
     visit(GVB_FIELD(from_ns).as_array());
     visit(GVB_FIELD(to_ns).as_array());
@@ -40,7 +42,7 @@ namespace {
 const Topic block_trace_topic{
     "Traces of blocks",
     {in_session("blockTrace", trace_blocks)
-         .says("Keeps blocks running for a time, and says on which multiprocessors they were and when.")}};
+         .says("Keeps blocks running for a time and reports when they ran, and on which multiprocessors.")}};
 
 }  // namespace
 

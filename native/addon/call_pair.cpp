@@ -13,11 +13,13 @@ struct Fields<PairRequest> : FieldsOf<PairRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(name));
-    visit(GVB_FIELD(batches).says("Samples: each is the mean of two batches of either pointer, in the order A B B A."));
-    visit(GVB_FIELD(calls).says("Most calls a batch; shortened so that two batches stay below maxBatchNs."));
+    visit(GVB_FIELD(batches).says(
+        "Number of samples per pointer. Each is the mean of two batches, in the order A B B A."));
+    visit(
+        GVB_FIELD(calls).says("Maximum number of calls per batch; reduced so that two batches stay below maxBatchNs."));
     visit(GVB_FIELD(max_batch_ns));
     visit(GVB_FIELD(gap_ns).says(
-        "Before each batch the host does other work for up to this long, at least a quarter of it."));
+        "Before each batch the host does other work for between a quarter of this time and all of it."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(core).says(kCoreDoc));
   }
@@ -25,9 +27,10 @@ struct Fields<PairRequest> : FieldsOf<PairRequest> {
 
 namespace {
 
-const Topic call_pair_topic{"Pairs of calls",
-                            {at_once("pairFunctions", pair_function_names).says("Names pairBlock accepts."),
-                             in_session("pairBlock", measure_pair)}};
+const Topic call_pair_topic{
+    "Pairs of calls",
+    {at_once("pairFunctions", pair_function_names).says("Function names that pairBlock accepts."),
+     in_session("pairBlock", measure_pair)}};
 
 }  // namespace
 

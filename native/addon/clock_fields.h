@@ -1,4 +1,4 @@
-// The clocks of a process: a result of their own, and part of an inspection.
+// Fields about the clocks of a process, which are a separate result and a part of an inspection.
 #pragma once
 
 #include "addon/fields.h"
@@ -13,7 +13,7 @@ struct Fields<TimeFunction> : FieldsOf<TimeFunction> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(owner).or_null());
-    visit(GVB_FIELD(own).says("It is libc's, with the code of its file."));
+    visit(GVB_FIELD(own).says("Whether it is libc's function and its code is the same as in libc's file."));
   }
 };
 
@@ -21,13 +21,14 @@ template <>
 struct Fields<ClockRate> : FieldsOf<ClockRate> {
   static constexpr const char* kName = "ClockRate";
   static constexpr const char* kDoc =
-      "What passed since the addon was loaded: by libc's function, the raw system call and the processor's counter.";
+      "Time that has passed since the addon was loaded, by libc's function, the raw system call and the processor's "
+      "counter.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(clock));
     visit(GVB_FIELD(library_ns));
     visit(GVB_FIELD(system_ns));
-    visit(GVB_FIELD(counter_ns).says("Null if the counter cannot be used, for the reason in `counterUnused`."));
+    visit(GVB_FIELD(counter_ns).says("Null if the counter cannot be used; `counterUnused` gives the reason."));
     visit(GVB_FIELD(bracket_ns).says("Time between two readings of the same moment."));
   }
 };
@@ -37,7 +38,7 @@ struct Fields<ClockReading> : FieldsOf<ClockReading> {
   static constexpr const char* kName = "ClockReading";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(functions).says("The owners of the functions with which the process reads time."));
+    visit(GVB_FIELD(functions).says("Functions with which the process reads time, and their owners."));
     visit(GVB_FIELD(rates));
     visit(GVB_FIELD(counter_unused).or_null());
   }

@@ -1,4 +1,4 @@
-// Two contexts of one process, in turn.
+// Launches that alternate between two contexts of one process.
 #include "bench/context_alternation.h"
 
 #include "addon/topic.h"
@@ -10,27 +10,29 @@ struct Fields<AlternationRequest> : FieldsOf<AlternationRequest> {
   static constexpr const char* kName = "AlternationRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(count).above_zero().says("Launches of each kind."));
+    visit(GVB_FIELD(count).above_zero().says("Number of launches of each kind."));
   }
 };
 
 template <>
 struct Fields<ContextAlternation> : FieldsOf<ContextAlternation> {
   static constexpr const char* kName = "ContextAlternation";
-  static constexpr const char* kDoc = "From cuCtxSetCurrent to the return of the launch behind it.";
+  static constexpr const char* kDoc = "Time from the call of cuCtxSetCurrent until the launch after it has returned.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(alternating_ns).as_array().says("In the other context than the launch before."));
-    visit(GVB_FIELD(staying_ns).as_array().says("In the same one, which is made current again."));
+    visit(GVB_FIELD(alternating_ns).as_array().says("Launches in a different context than the previous launch."));
+    visit(GVB_FIELD(staying_ns)
+              .as_array()
+              .says("Launches in the same context as the previous launch, which is made current again."));
   }
 };
 
 namespace {
 
-const Topic context_alternation_topic{
-    "Two contexts of a process",
-    {in_session("contextAlternation", measure_alternation)
-         .says("What the host pays to launch in two contexts in turn; the second one is made for as long.")}};
+const Topic context_alternation_topic{"Two contexts of a process",
+                                      {in_session("contextAlternation", measure_alternation)
+                                           .says("Measures the host's cost of launching alternately in two contexts. "
+                                                 "The second context exists only during the call.")}};
 
 }  // namespace
 

@@ -3,6 +3,6 @@
 
 namespace gvb {
 
-inline constexpr const char* kCoreDoc = "The processor to use, as a position among those that the thread may use.";
+inline constexpr const char* kCoreDoc = "Index of the processor to use among those that the thread may use.";
 
 }  // namespace gvb

@@ -34,7 +34,7 @@ struct Fields<DescribedType> : FieldsOf<DescribedType> {
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(doc));
     visit(GVB_FIELD(base).or_null());
-    visit(GVB_FIELD(text).or_null().says("Type for which this is another name; null for an interface."));
+    visit(GVB_FIELD(text).or_null().says("Type that this name stands for; null for an interface."));
     visit(GVB_FIELD(fields));
   }
 };
@@ -79,7 +79,8 @@ std::vector<DescribedTopic> description() {
 }
 
 const Topic description_topic{
-    "This description", {at_once("description", description).says("From which this file was made (npm run docs).")}};
+    "This description",
+    {at_once("description", description).says("The description from which npm run docs generates this file.")}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Finding all GPUs through NVML.
+// How long it takes to find all GPUs through NVML.
 #include "bench/discovery.h"
 
 #include "addon/target_fields.h"
@@ -11,7 +11,7 @@ struct Fields<DiscoveryRequest> : FieldsOf<DiscoveryRequest, Target> {
   static constexpr const char* kName = "DiscoveryRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(repeats).says("Warm passes after the first."));
+    visit(GVB_FIELD(repeats).says("Number of warm passes after the first pass."));
   }
 };
 
@@ -32,7 +32,7 @@ struct Fields<DiscoveryPass> : FieldsOf<DiscoveryPass> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(total_ns));
-    visit(GVB_FIELD(steps_ns).says("A step asked of every GPU is the sum over them."));
+    visit(GVB_FIELD(steps_ns).says("Time of each step; a step that queries every GPU sums over the GPUs."));
   }
 };
 
@@ -41,8 +41,8 @@ struct Fields<Discovery> : FieldsOf<Discovery> {
   static constexpr const char* kName = "Discovery";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(load_ns).says("dlopen of NVML and resolving its functions."));
-    visit(GVB_FIELD(functions).says("One per step, in the order of `stepsNs`, as dlsym gave them."));
+    visit(GVB_FIELD(load_ns).says("Time for dlopen of NVML and resolving its functions."));
+    visit(GVB_FIELD(functions).says("One function per step, in the order of `stepsNs`, as dlsym returned it."));
     visit(GVB_FIELD(first));
     visit(GVB_FIELD(repeats));
     visit(GVB_FIELD(uuids).says("UUIDs of the GPUs found."));
@@ -56,8 +56,8 @@ Discovery discovery(const DiscoveryRequest& request) { return measure_discovery(
 const Topic discovery_topic{
     "Discovery",
     {without_session("discovery", discovery)
-         .says("How long finding all GPUs through NVML takes; the first pass is cold in a fresh "
-               "process.")}};
+         .says(
+             "Measures how long it takes to find all GPUs through NVML. The first pass is cold in a fresh process.")}};
 
 }  // namespace
 

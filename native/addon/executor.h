@@ -17,7 +17,7 @@
 
 namespace gvb {
 
-using SessionId = uint32_t;  // from 1 on
+using SessionId = uint32_t;  // starts at 1
 constexpr SessionId kNoSession = 0;
 
 class Executor {
@@ -60,7 +60,7 @@ class Executor {
   std::deque<Task> queue_;
   std::thread thread_;
   std::set<Owner> owners_;      // attached owners
-  std::shared_ptr<bool> stop_;  // of thread_; guarded by mutex_
+  std::shared_ptr<bool> stop_;  // tells thread_ to stop; guarded by mutex_
   Owner running_for_ = nullptr;
 
   // The open session; mutex_ guards token_ and active_, session_ belongs to the thread.

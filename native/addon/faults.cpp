@@ -31,7 +31,7 @@ struct Fields<StormRequest> : FieldsOf<StormRequest> {
   static constexpr const char* kName = "StormRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).above_zero().says("Of an allocation."));
+    visit(GVB_FIELD(bytes).above_zero().says("Size of an allocation in bytes."));
     visit(GVB_FIELD(for_ms));
   }
 };
@@ -50,7 +50,9 @@ struct Fields<HoardRequest> : FieldsOf<HoardRequest> {
   static constexpr const char* kName = "HoardRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(most_bytes).above_zero().says("After these it asks for more memory than any card has."));
+    visit(GVB_FIELD(most_bytes)
+              .above_zero()
+              .says("Once it holds this many bytes, it asks for more memory than any card has."));
   }
 };
 
@@ -59,7 +61,7 @@ struct Fields<Hoard> : FieldsOf<Hoard> {
   static constexpr const char* kName = "Hoard";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("That were granted."));
+    visit(GVB_FIELD(bytes).says("Granted bytes."));
     visit(GVB_FIELD(code).says("Result of the refused allocation; 0 if none was refused."));
     visit(GVB_FIELD(name));
   }
@@ -70,7 +72,8 @@ struct Fields<RoundsRequest> : FieldsOf<RoundsRequest> {
   static constexpr const char* kName = "RoundsRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).above_zero().says("Of the block that a round allocates, fills, reads back and frees."));
+    visit(GVB_FIELD(bytes).above_zero().says(
+        "Size in bytes of the block that a round allocates, fills, reads back and frees."));
     visit(GVB_FIELD(for_ms));
   }
 };
@@ -78,14 +81,14 @@ struct Fields<RoundsRequest> : FieldsOf<RoundsRequest> {
 template <>
 struct Fields<VerifiedRounds> : FieldsOf<VerifiedRounds> {
   static constexpr const char* kName = "VerifiedRounds";
-  static constexpr const char* kDoc = "Times are as `now` says them.";
+  static constexpr const char* kDoc = "Times are on the clock of `now`.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds));
     visit(GVB_FIELD(wrong).says("Rounds with a wrong result."));
     visit(GVB_FIELD(began_ns));
     visit(GVB_FIELD(ended_ns).says("End of the last round."));
-    visit(GVB_FIELD(longest_gap_ns).says("Without a verified round, from the begin on."));
+    visit(GVB_FIELD(longest_gap_ns).says("Longest time without a verified round, counted from the start."));
   }
 };
 
@@ -94,13 +97,14 @@ namespace {
 const Topic faults_topic{
     "Faults",
     {in_session("raiseFault", raise_fault)
-         .says("Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error."),
+         .says(
+             "Launches a kernel that fails in a known way and waits for it. The context is lost, as after any error."),
      in_session("startEndless", start_endless)
          .says("Starts an endless kernel; it is running when this resolves. Kill the process to end it."),
-     in_session("allocationStorm", allocation_storm).says("Allocates and frees for a time."),
-     in_session("hoard", hoard).says("Allocates until it is refused and frees nothing."),
+     in_session("allocationStorm", allocation_storm).says("Allocates and frees repeatedly for a time."),
+     in_session("hoard", hoard).says("Allocates until an allocation is refused, and frees nothing."),
      in_session("verifiedRounds", verified_rounds)
-         .says("Rounds of work whose results are all compared with the expected ones.")}};
+         .says("Does rounds of work and compares every result with the expected one.")}};
 
 }  // namespace
 

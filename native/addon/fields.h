@@ -37,7 +37,7 @@ struct FieldRule {
   bool positive = false;       // an integer above 0
   bool null_if_empty = false;  // an empty text becomes null
   bool plain = false;          // samples as number[], which JSON can carry between processes
-  bool optional = false;       // left out instead of null if there is none
+  bool optional = false;       // left out instead of null if there is no value
   const void* choices = nullptr;
 
   std::string name() const;  // period_ns is periodNs

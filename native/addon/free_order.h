@@ -1,4 +1,4 @@
-// The names of the orders in which blocks are freed, for requests of several topics.
+// The names of the orders in which blocks are freed, which requests of several topics use.
 #pragma once
 
 #include "addon/fields.h"

@@ -20,9 +20,9 @@ struct Fields<GemmRatesRequest> : FieldsOf<GemmRatesRequest> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(formats).one_of(kFormats));
     visit(GVB_FIELD(side).above_zero().says("Side of all three matrices, a multiple of 16."));
-    visit(GVB_FIELD(rounds).above_zero().says("In each, a batch of launches of every format."));
-    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per batch."));
-    visit(GVB_FIELD(least_ns).says("Minimum per batch."));
+    visit(GVB_FIELD(rounds).above_zero().says("Number of rounds; each round runs one batch of launches per format."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum number of launches per batch."));
+    visit(GVB_FIELD(least_ns).says("Minimum duration of a batch."));
     visit(GVB_FIELD(seed).says("Seed of the inputs and of the choice of elements in the checksum."));
   }
 };
@@ -33,14 +33,16 @@ struct Fields<GemmRate> : FieldsOf<GemmRate> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(number).one_of(kGemmNumbers));
-    visit(GVB_FIELD(unsupported).or_null().says("Why the device has no kernel for it; then nothing follows."));
+    visit(GVB_FIELD(unsupported)
+              .or_null()
+              .says("Reason why the device has no kernel for this format; the fields below are then empty."));
     visit(GVB_FIELD(variant));
     visit(GVB_FIELD(launch_flops));
-    visit(GVB_FIELD(launch_bytes).says("Size of the three matrices, each counted once."));
+    visit(GVB_FIELD(launch_bytes).says("Size of the three matrices in bytes, each counted once."));
     visit(GVB_FIELD(launch_ns).says("Time per launch in each batch."));
-    visit(GVB_FIELD(launches).says("In a batch."));
-    visit(GVB_FIELD(sm_clock_mhz).says("The highest reading while launches ran; null if NVML cannot report it."));
-    visit(GVB_FIELD(sampled).says("Elements compared with double precision."));
+    visit(GVB_FIELD(launches).says("Launches per batch."));
+    visit(GVB_FIELD(sm_clock_mhz).says("Highest SM clock while launches ran; null if NVML does not report it."));
+    visit(GVB_FIELD(sampled).says("Number of elements compared with double precision."));
     visit(GVB_FIELD(worst_error).says("Largest error of those elements, relative to the square root of the side."));
     visit(GVB_FIELD(checksum).says("Checksum of the elements that the seed chose."));
   }

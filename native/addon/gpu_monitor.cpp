@@ -57,36 +57,40 @@ struct Fields<ProcessSample> : FieldsOf<ProcessSample> {
         GVB_FIELD(mps_client)
             .says("Whether NVML lists it as a client of MPS; null if it has no such list or lists no context of it."));
     visit(GVB_FIELD(sm_percent)
-              .says("Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed "
-                    "none in the last second."));
-    visit(GVB_FIELD(memory_percent).says("The same, in which it accessed memory."));
+              .says("Percentage of NVML's last sampling period in which a kernel of the process ran; null if NVML "
+                    "listed no value in the last second."));
+    visit(GVB_FIELD(memory_percent)
+              .says("Percentage of that period in which the process accessed memory; null in the same case."));
   }
 };
 
 template <>
 struct Fields<CardSample> : FieldsOf<CardSample> {
   static constexpr const char* kName = "CardSample";
-  static constexpr const char* kDoc = "What NVML says of a GPU at one time; null for what it does not say.";
+  static constexpr const char* kDoc =
+      "NVML's readings of a GPU at one time; null for values that NVML does not report.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(at_ns).says("Time of `now` before NVML was asked."));
-    visit(GVB_FIELD(gpu_percent)
-              .says("Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed."));
+    visit(GVB_FIELD(at_ns).says("Time on the clock of `now` before the NVML calls."));
+    visit(
+        GVB_FIELD(gpu_percent)
+            .says(
+                "Percentage of NVML's last sampling period in which a kernel ran, and in which memory was accessed."));
     visit(GVB_FIELD(memory_percent));
-    visit(GVB_FIELD(used_bytes).says("Including what the driver reserves."));
+    visit(GVB_FIELD(used_bytes).says("Used memory in bytes, including what the driver reserves."));
     visit(GVB_FIELD(total_bytes));
     visit(GVB_FIELD(power_w));
-    visit(GVB_FIELD(energy_j).says("Since the driver was loaded."));
+    visit(GVB_FIELD(energy_j).says("Energy used since the driver was loaded."));
     visit(GVB_FIELD(temperature_c));
     visit(GVB_FIELD(sm_clock_mhz));
     visit(GVB_FIELD(memory_clock_mhz));
-    visit(GVB_FIELD(pcie_received).says("Bytes a second, over 20 ms of the interval."));
+    visit(GVB_FIELD(pcie_received).says("Bytes per second, measured over 20 ms of the interval."));
     visit(GVB_FIELD(pcie_sent));
     visit(GVB_FIELD(nvlink_received)
-              .says("Bytes a second, of all links, since the sample before; null in the first one."));
+              .says("Bytes per second over all links since the previous sample; null in the first sample."));
     visit(GVB_FIELD(nvlink_sent));
     visit(GVB_FIELD(event_reasons).says("Bits of nvmlDeviceGetCurrentClocksEventReasons."));
-    visit(GVB_FIELD(processes).says("Those with a context, or with work in the last second."));
+    visit(GVB_FIELD(processes).says("Processes with a context, or with work in the last second."));
   }
 };
 
@@ -95,9 +99,9 @@ struct Fields<MissingValue> : FieldsOf<MissingValue> {
   static constexpr const char* kName = "MissingValue";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(call).says("NVML function; in parentheses, which of its values."));
+    visit(GVB_FIELD(call).says("Name of the NVML function, with the value in parentheses if it returns several."));
     visit(GVB_FIELD(reason));
-    visit(GVB_FIELD(samples).says("In which the value is missing."));
+    visit(GVB_FIELD(samples).says("Number of samples without the value."));
   }
 };
 
@@ -106,10 +110,10 @@ struct Fields<MonitorReport> : FieldsOf<MonitorReport> {
   static constexpr const char* kName = "MonitorReport";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(samples).says("Those since the last report, oldest first."));
-    visit(GVB_FIELD(taken).says("All samples so far."));
-    visit(GVB_FIELD(missed).says("Intervals without a sample, because the one before took too long."));
-    visit(GVB_FIELD(lost).says("Samples that no report took before there were too many to keep."));
+    visit(GVB_FIELD(samples).says("Samples since the last report, oldest first."));
+    visit(GVB_FIELD(taken).says("Number of samples so far."));
+    visit(GVB_FIELD(missed).says("Intervals without a sample, because the previous sample took too long."));
+    visit(GVB_FIELD(lost).says("Samples that were discarded because no report took them in time."));
     visit(GVB_FIELD(missing));
   }
 };
@@ -271,17 +275,17 @@ std::vector<ListedGpu> monitorable(const Target& target) { return listed_gpus(Nv
 
 const Topic gpu_monitor_topic{
     "Monitors of GPUs",
-    {without_session("listGpus", monitorable).says("The GPUs that NVML lists. No CUDA call."),
+    {without_session("listGpus", monitorable).says("Lists the GPUs that NVML reports, without any CUDA call."),
      Function{"startMonitor",
-              "Has a thread of its own read a GPU at an interval. Resolves when it has begun; no CUDA call.",
+              "Starts a thread that samples a GPU at an interval, without any CUDA call. Resolves when it has started.",
               start_monitor,
               [](Types& types) {
                 return "(request: " + type_of<MonitorRequest>(types) + "): Promise<" + type_of<MonitorId>(types) + ">";
               }},
-     at_once("takeSamples", take_samples).says("What a monitor has read since it was last asked."),
-     Function{"stopMonitor", "Resolves when the monitor reads no more; what it has read can still be taken.",
+     at_once("takeSamples", take_samples).says("Samples since the last call."),
+     Function{"stopMonitor", "Stops sampling. Resolves when it has stopped; its samples can still be taken.",
               stop_monitor, [](Types& types) { return "(request: " + type_of<MonitorId>(types) + "): Promise<void>"; }},
-     at_once("dropMonitor", drop_monitor).says("Stops a monitor and forgets what it has read.")}};
+     at_once("dropMonitor", drop_monitor).says("Stops a monitor and discards its samples.")}};
 
 }  // namespace
 

@@ -37,15 +37,16 @@ struct Fields<GpuStateRequest> : FieldsOf<GpuStateRequest, Target> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(uuid));
-    visit(GVB_FIELD(detail).one_of(kDetails).says(
-        "Only what changes continuously and is cheap to query (the rest is null), or everything."));
+    visit(
+        GVB_FIELD(detail).one_of(kDetails).says("`readings`: only values that change continuously and are cheap to "
+                                                "query (the rest is null); `all`: every value."));
   }
 };
 
 template <>
 struct Fields<GpuState> : FieldsOf<GpuState> {
   static constexpr const char* kName = "GpuState";
-  static constexpr const char* kDoc = "What NVML reports about a GPU; null for what it does not.";
+  static constexpr const char* kDoc = "State of a GPU that NVML reports; null for values that it does not report.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(sm_clock_mhz));
@@ -56,8 +57,10 @@ struct Fields<GpuState> : FieldsOf<GpuState> {
     visit(GVB_FIELD(performance_state));
     visit(GVB_FIELD(persistence_mode));
     visit(GVB_FIELD(event_reasons).says("Bits of nvmlDeviceGetCurrentClocksEventReasons."));
-    visit(GVB_FIELD(gpu_percent)
-              .says("Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed."));
+    visit(
+        GVB_FIELD(gpu_percent)
+            .says(
+                "Percentage of NVML's last sampling period in which a kernel ran, and in which memory was accessed."));
     visit(GVB_FIELD(memory_percent));
     visit(GVB_FIELD(used_bytes));
     visit(GVB_FIELD(free_bytes));
@@ -72,7 +75,8 @@ struct Fields<UtilizationRequest> : FieldsOf<UtilizationRequest, Target> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(uuid));
-    visit(GVB_FIELD(since_us).says("Time of the host's clock since 1970; older samples of processes are left out."));
+    visit(GVB_FIELD(since_us).says(
+        "Time on the host's clock in microseconds since 1970; older samples of processes are left out."));
   }
 };
 
@@ -90,7 +94,7 @@ struct Fields<ProcessUtilization> : FieldsOf<ProcessUtilization> {
 template <>
 struct Fields<GpuUtilization> : FieldsOf<GpuUtilization> {
   static constexpr const char* kName = "GpuUtilization";
-  static constexpr const char* kDoc = "Per cent of NVML's last sampling period in which a kernel ran.";
+  static constexpr const char* kDoc = "Percentage of NVML's last sampling period in which a kernel ran.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(gpu_percent));
@@ -128,15 +132,18 @@ VisibleMemory memory_seen(DeviceSession& session) { return visible_memory(sessio
 const Topic gpu_state_topic{
     "State of a GPU",
     {without_session("gpuState", state_of)
-         .says("NVML's view of a GPU by UUID, without a session or any CUDA call; null where NVML knows no such GPU."),
+         .says("State of a GPU, selected by UUID, that NVML reports. Needs no session and makes no CUDA call; null if "
+               "NVML does not know the GPU."),
      without_session("gpuUtilization", utilization_of)
-         .says("NVML's utilisation of a GPU and of its processes, as gpuState without a session."),
+         .says("NVML's utilisation of a GPU and of its processes; like gpuState it needs no session."),
      in_session("health", health)
-         .says("NVML's view of the session's GPU; every field null where NVML does not know it."),
+         .says("State of the session's GPU that NVML reports; all fields are null if NVML does not know the GPU."),
      in_session("scheduling", scheduling)
-         .says("How the host waits in the session's context, as cuCtxGetFlags says; null if it does not report it."),
+         .says(
+             "How the host waits in the session's context, from cuCtxGetFlags; null if the driver does not report it."),
      in_session("visibleMemory", memory_seen)
-         .says("What cuMemGetInfo reports to this process, which a layer may change; null if it refused.")}};
+         .says(
+             "Memory that cuMemGetInfo reports to this process, which a layer may change; null if the call failed.")}};
 
 }  // namespace
 

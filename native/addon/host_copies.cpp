@@ -29,11 +29,11 @@ struct Fields<CopyRateRequest> : FieldsOf<CopyRateRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(way).one_of(kCopyWays));
-    visit(GVB_FIELD(bytes).says("Of a copy: a multiple of 4.").above_zero());
-    visit(GVB_FIELD(copies).says("Of a sample, one behind the other, to memory side by side.").above_zero());
+    visit(GVB_FIELD(bytes).says("Size of a copy in bytes; a multiple of 4.").above_zero());
+    visit(GVB_FIELD(copies).says("Copies per sample, made one after the other to adjacent memory.").above_zero());
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(seed).says("Of what is copied."));
+    visit(GVB_FIELD(seed).says("Seed of the copied data."));
   }
 };
 
@@ -42,8 +42,9 @@ struct Fields<CopyRate> : FieldsOf<CopyRate> {
   static constexpr const char* kName = "CopyRate";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(device_ns).says("Of each sample, by the device's events."));
-    visit(GVB_FIELD(node).says("The NUMA node of the thread and the host's memory; null: bound to none."));
+    visit(GVB_FIELD(device_ns).says("Duration of each sample, by the device's events."));
+    visit(GVB_FIELD(node).says(
+        "NUMA node to which the thread and the host's memory are bound; null: they are not bound."));
   }
 };
 
@@ -53,10 +54,10 @@ struct Fields<SourceCopiesRequest> : FieldsOf<SourceCopiesRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(source).one_of(kCopySources));
-    visit(GVB_FIELD(bytes).says("Of a copy: a multiple of 4.").above_zero());
+    visit(GVB_FIELD(bytes).says("Size of a copy in bytes; a multiple of 4.").above_zero());
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(seed).says("Of what is copied."));
+    visit(GVB_FIELD(seed).says("Seed of the copied data."));
   }
 };
 
@@ -65,8 +66,8 @@ struct Fields<SourceCopies> : FieldsOf<SourceCopies> {
   static constexpr const char* kName = "SourceCopies";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(copy_ns).says("Of each copy, by the host's clock."));
-    visit(GVB_FIELD(pin_ns).says("Of the one call that pinned the memory; null: it is not pinned."));
+    visit(GVB_FIELD(copy_ns).says("Duration of each copy, by the host's clock."));
+    visit(GVB_FIELD(pin_ns).says("Duration of the call that pinned the memory; null: the memory is not pinned."));
     visit(GVB_FIELD(pinned_bytes));
     visit(GVB_FIELD(node));
   }
@@ -77,7 +78,7 @@ struct Fields<PcieLinkRequest> : FieldsOf<PcieLinkRequest> {
   static constexpr const char* kName = "PcieLinkRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("Of each copy that keeps the link busy.").above_zero());
+    visit(GVB_FIELD(bytes).says("Size of each copy that keeps the link busy, in bytes.").above_zero());
     visit(GVB_FIELD(seed));
   }
 };
@@ -85,14 +86,14 @@ struct Fields<PcieLinkRequest> : FieldsOf<PcieLinkRequest> {
 template <>
 struct Fields<PcieLink> : FieldsOf<PcieLink> {
   static constexpr const char* kName = "PcieLink";
-  static constexpr const char* kDoc = "As NVML reports it, null where it does not.";
+  static constexpr const char* kDoc = "PCIe link as NVML reports it; null for values that NVML does not report.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(generation).says("Now, as the width."));
+    visit(GVB_FIELD(generation).says("Current generation and width."));
     visit(GVB_FIELD(width));
-    visit(GVB_FIELD(max_generation).says("Of device and slot together, as the width."));
+    visit(GVB_FIELD(max_generation).says("Highest generation and width that both the device and the slot support."));
     visit(GVB_FIELD(max_width));
-    visit(GVB_FIELD(under_load).says("Copies were under way when it was read."));
+    visit(GVB_FIELD(under_load).says("Whether copies were in progress when NVML was read."));
   }
 };
 

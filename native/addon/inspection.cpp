@@ -42,7 +42,8 @@ struct Fields<DriverProbe> : FieldsOf<DriverProbe> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path));
     visit(GVB_FIELD(error).or_null());
-    visit(GVB_FIELD(fatal).says("It exists, but a process that loads it crashes or hangs; `error` describes how."));
+    visit(GVB_FIELD(fatal).says(
+        "Whether the library exists but a process that loads it crashes or hangs; `error` describes how."));
   }
 };
 
@@ -55,8 +56,8 @@ struct Fields<DeviceInfo> : FieldsOf<DeviceInfo> {
     visit(GVB_FIELD(uuid));
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(memory_bytes));
-    visit(
-        GVB_FIELD(visible_memory_bytes).says("As cuDeviceTotalMem reports it to this process; a layer may change it."));
+    visit(GVB_FIELD(visible_memory_bytes)
+              .says("Memory that cuDeviceTotalMem reports to this process; a layer may change it."));
     visit(GVB_FIELD(compute_capability));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(max_sm_clock_mhz));
@@ -99,7 +100,8 @@ struct Fields<Inspection> : FieldsOf<Inspection> {
 template <>
 struct Fields<PatchedCode> : FieldsOf<PatchedCode> {
   static constexpr const char* kName = "PatchedCode";
-  static constexpr const char* kDoc = "The beginning of a driver function differs from the file it was mapped from.";
+  static constexpr const char* kDoc =
+      "Code of a driver function whose beginning differs from the file it was mapped from.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(bytes).says("Bytes in memory, hexadecimal."));
@@ -170,10 +172,10 @@ struct Fields<LibcudaInfo> : FieldsOf<LibcudaInfo> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(loaded).says("The file that the process gets as libcuda.so.1."));
     visit(GVB_FIELD(driver).says(
-        "The driver itself: another file if libcuda.so.1 was replaced by one that forwards to it."));
+        "The driver itself; differs from `loaded` if libcuda.so.1 was replaced by a library that forwards to it."));
     visit(GVB_FIELD(simulated));
     visit(GVB_FIELD(kernel_module).says("Version of the NVIDIA kernel module; null if unknown."));
-    visit(GVB_FIELD(carries_kernel_version).says("Whether `driver` is of that version; null if unknown."));
+    visit(GVB_FIELD(carries_kernel_version).says("Whether `driver` has that version; null if unknown."));
   }
 };
 
@@ -184,12 +186,11 @@ struct Fields<Provenance> : FieldsOf<Provenance> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(functions));
     visit(GVB_FIELD(nvml));
-    visit(
-        GVB_FIELD(objects).says("Objects mapped into the process that export `dlsym` or names beginning with `cu`, "
-                                "drivers and libc aside."));
+    visit(GVB_FIELD(objects).says(
+        "Objects mapped into the process that export `dlsym` or names beginning with `cu`, except drivers and libc."));
     visit(GVB_FIELD(code_unreadable)
               .or_null()
-              .says("Why the driver's code was not compared with its file; null if it was."));
+              .says("Reason why the driver's code was not compared with its file; null if it was."));
     visit(GVB_FIELD(libcuda));
   }
 };
@@ -207,10 +208,9 @@ Provenance read_provenance(const Target& target) { return provenance(Driver::loa
 const Topic inspection_topic{
     "Driver and layers",
     {at_once("probeDriver", driver_probe)
-         .says("dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. "
-               "Blocks."),
+         .says("Opens libcuda.so.1 in a separate process and reports where it was found, or why not. Blocks."),
      without_session("inspect", inspect_driver)
-         .says("Versions and devices as NVML and the driver say. Initialises both; never creates a context."),
+         .says("Versions and devices as NVML and the driver report them. Initialises both; never creates a context."),
      without_session("provenance", read_provenance)
          .says("Who owns each driver function on each of the four symbol paths. Makes no driver call.")}};
 

@@ -12,7 +12,7 @@
 namespace gvb {
 
 // The environment (main thread or worker_thread) of a job; its address identifies it to the executor. Once it is no
-// longer alive, nothing of Node may be touched: a driver call can outlive the environment that asked for it.
+// longer alive, nothing of Node may be touched: a driver call can outlive the environment that made it.
 struct Environment {
   std::mutex mutex;
   bool alive = true;

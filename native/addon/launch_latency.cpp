@@ -37,7 +37,7 @@ struct Fields<LaunchBlock> : FieldsOf<LaunchBlock> {
     visit(GVB_FIELD(submit_ns));
     visit(GVB_FIELD(start_ns));
     visit(GVB_FIELD(round_trip_ns));
-    visit(GVB_FIELD(core).says("The processor it was on; null if the system does not let threads choose."));
+    visit(GVB_FIELD(core).says("Processor that the thread used; null if the system does not let threads choose."));
     visit(GVB_FIELD(mapping));
   }
 };

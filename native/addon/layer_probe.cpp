@@ -1,4 +1,4 @@
-// Probing of the layer.
+// Probes of the layer.
 #include "bench/layer_probe.h"
 
 #include "addon/topic.h"
@@ -10,7 +10,7 @@ struct Fields<LayerProbeRequest> : FieldsOf<LayerProbeRequest> {
   static constexpr const char* kName = "LayerProbeRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(allocations).says("Bytes of each."));
+    visit(GVB_FIELD(allocations).says("Size of each allocation in bytes."));
   }
 };
 
@@ -32,7 +32,7 @@ struct Fields<LayerProbe> : FieldsOf<LayerProbe> {
     visit(GVB_FIELD(visible_total_bytes));
     visit(GVB_FIELD(visible_free_bytes));
     visit(GVB_FIELD(pid_found).says(
-        "HAMi-core's own `pidfound`, and its limits as its functions say them; null under anything else."));
+        "HAMi-core's internal `pidfound`, and the limits that its functions report; null under any other layer."));
     visit(GVB_FIELD(memory_limit_bytes));
     visit(GVB_FIELD(sm_percent));
     visit(GVB_FIELD(allocations));
@@ -41,11 +41,10 @@ struct Fields<LayerProbe> : FieldsOf<LayerProbe> {
 
 namespace {
 
-const Topic layer_probe_topic{
-    "Layer",
-    {in_session("probeLayer", probe_layer)
-         .says(
-             "What the process finds out about its layer by experiment; every granted allocation is freed at once.")}};
+const Topic layer_probe_topic{"Layer",
+                              {in_session("probeLayer", probe_layer)
+                                   .says("Reports what the process can learn about its layer by experiment. Every "
+                                         "granted allocation is freed at once.")}};
 
 }  // namespace
 

@@ -11,9 +11,9 @@ struct Fields<LiveSetRequest> : FieldsOf<LiveSetRequest> {
   static constexpr const char* kName = "LiveSetRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).above_zero().says("Size of a block."));
-    visit(GVB_FIELD(lives).says("Live blocks of each cell, beside the one its pairs allocate."));
-    visit(GVB_FIELD(count).above_zero().says("Pairs of a cell."));
+    visit(GVB_FIELD(bytes).above_zero().says("Size of a block in bytes."));
+    visit(GVB_FIELD(lives).says("Live blocks of each cell, in addition to the block of the timed pair."));
+    visit(GVB_FIELD(count).above_zero().says("Pairs per cell."));
     visit(GVB_FIELD(warmup));
     visit(GVB_FIELD(queries).says("Pointers queried for one sample of `queryNs`; 0: none."));
     visit(GVB_FIELD(seed));
@@ -27,18 +27,18 @@ struct Fields<LiveSetCell> : FieldsOf<LiveSetCell> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(live));
-    visit(GVB_FIELD(alloc_ns).says("One allocation and one free of a random live block, a pair."));
+    visit(GVB_FIELD(alloc_ns).says("Each pair is one allocation and one free of a random live block."));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(query_ns).says("Time of one cuPointerGetAttribute of a random live block."));
+    visit(GVB_FIELD(query_ns).says("Time of one cuPointerGetAttribute for a random live block."));
   }
 };
 
 namespace {
 
-const Topic live_set_topic{
-    "Sets of live blocks",
-    {in_session("liveSets", measure_live_sets)
-         .says("Pairs of an allocation and a free among changing numbers of live blocks, in the order of `lives`.")}};
+const Topic live_set_topic{"Sets of live blocks",
+                           {in_session("liveSets", measure_live_sets)
+                                .says("Times pairs of an allocation and a free with different numbers of live blocks, "
+                                      "in the order of `lives`.")}};
 
 }  // namespace
 

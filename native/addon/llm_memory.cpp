@@ -1,4 +1,4 @@
-// Memory use of language models: pages of a cache, pools, large tensors.
+// Memory use of language models: cache pages, pools, large tensors.
 #include "addon/allocation_api.h"
 #include "addon/topic.h"
 #include "bench/llm/kv_pages.h"
@@ -31,10 +31,11 @@ struct Fields<PageRounds> : FieldsOf<PageRounds> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(page_bytes));
-    visit(GVB_FIELD(commit_ns).says("Time of each round, for all its pages."));
-    visit(GVB_FIELD(page_ns).says("Time of each page of each round."));
-    visit(GVB_FIELD(release_ns).says("Time of each round, for all its pages."));
-    visit(GVB_FIELD(used_before).says("By this process, on the device; null if NVML cannot report it."));
+    visit(GVB_FIELD(commit_ns).says("Time to commit all pages of each round."));
+    visit(GVB_FIELD(page_ns).says("Time to commit each page of each round."));
+    visit(GVB_FIELD(release_ns).says("Time to release all pages of each round."));
+    visit(GVB_FIELD(used_before)
+              .says("Device memory of this process before and after the rounds; null if NVML cannot report it."));
     visit(GVB_FIELD(used_after));
   }
 };
@@ -42,10 +43,10 @@ struct Fields<PageRounds> : FieldsOf<PageRounds> {
 template <>
 struct Fields<PoolState> : FieldsOf<PoolState> {
   static constexpr const char* kName = "PoolState";
-  static constexpr const char* kDoc = "Of the default pool; null for what it does not report.";
+  static constexpr const char* kDoc = "State of the default pool; null for values that it does not report.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(threshold_bytes).says("Above 2^53 not exact."));
+    visit(GVB_FIELD(threshold_bytes).says("Release threshold in bytes; not exact above 2^53."));
     visit(GVB_FIELD(used_bytes));
     visit(GVB_FIELD(reserved_bytes));
   }
@@ -60,7 +61,7 @@ struct Fields<PoolPairsRequest> : FieldsOf<PoolPairsRequest> {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(warm_bytes).says("Size of the pool before the first pair; 0: unchanged."));
+    visit(GVB_FIELD(warm_bytes).says("Size of the pool before the first pair, in bytes; 0: unchanged."));
   }
 };
 
@@ -71,7 +72,7 @@ struct Fields<PoolPairs> : FieldsOf<PoolPairs> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(alloc_ns));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(before).says("Around all pairs and their preparation."));
+    visit(GVB_FIELD(before).says("State before and after all pairs and their preparation."));
     visit(GVB_FIELD(after));
   }
 };
@@ -92,7 +93,7 @@ struct Fields<PoolRefusal> : FieldsOf<PoolRefusal> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(granted));
-    visit(GVB_FIELD(name).says("The driver's, of the code."));
+    visit(GVB_FIELD(name).says("The driver's name of `code`."));
     visit(GVB_FIELD(code).says("Result of the request, or of waiting for it."));
     visit(GVB_FIELD(before));
     visit(GVB_FIELD(after));
@@ -117,7 +118,7 @@ struct Fields<LargeAllocation> : FieldsOf<LargeAllocation> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(alloc_ns));
-    visit(GVB_FIELD(touch_ns).says("Filling all of it, until completion."));
+    visit(GVB_FIELD(touch_ns).says("Time to fill the whole block, until the fill is complete."));
   }
 };
 
@@ -132,12 +133,13 @@ struct Fields<LargeFree> : FieldsOf<LargeFree> {
 
 namespace {
 
-const Topic llm_memory_topic{
-    "Memory of language models",
-    {in_session("pageRounds", measure_page_rounds).says("A first round is not timed."),
-     in_session("poolPairs", measure_pool_pairs), in_session("poolRefusal", ask_pool_for),
-     in_session("allocateLarge", allocate_large).says("Holds the block until freeLarge, or the next one."),
-     in_session("freeLarge", free_large)}};
+const Topic llm_memory_topic{"Memory of language models",
+                             {in_session("pageRounds", measure_page_rounds)
+                                  .says("Commits and releases pages in rounds. A first round is not timed."),
+                              in_session("poolPairs", measure_pool_pairs), in_session("poolRefusal", ask_pool_for),
+                              in_session("allocateLarge", allocate_large)
+                                  .says("Allocates a block and holds it until freeLarge or the next call."),
+                              in_session("freeLarge", free_large)}};
 
 }  // namespace
 

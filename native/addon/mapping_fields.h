@@ -1,4 +1,4 @@
-// How well the device's clock was mapped to the host's, which is a part of several results.
+// How well the device's clock was mapped to the host's; part of several results.
 #pragma once
 
 #include "addon/fields.h"
@@ -11,7 +11,7 @@ struct Fields<MappingQuality> : FieldsOf<MappingQuality> {
   static constexpr const char* kName = "MappingQuality";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(residual_ns).says("Root mean square of the tightest exchanges about the fitted line."));
+    visit(GVB_FIELD(residual_ns).says("Root mean square error of the tightest exchanges relative to the fitted line."));
     visit(GVB_FIELD(bracket_ns));
     visit(GVB_FIELD(drift_ppm));
     visit(GVB_FIELD(tick_ns));

@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-constexpr const char* kBytesDoc = "0 asks for the allocation granularity.";
+constexpr const char* kBytesDoc = "Size of a block in bytes; 0: the allocation granularity.";
 
 }  // namespace
 
@@ -60,7 +60,8 @@ struct Fields<FreeBlock> : FieldsOf<FreeBlock> {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(used_before).says("By this process, on the device; null if NVML cannot report it."));
+    visit(GVB_FIELD(used_before)
+              .says("Device memory of this process before and after the frees; null if NVML cannot report it."));
     visit(GVB_FIELD(used_after));
   }
 };
@@ -80,7 +81,7 @@ namespace {
 const Topic memory_latency_topic{
     "Allocations and frees",
     {in_session("allocationBlock", measure_allocations), in_session("freeBlock", measure_frees),
-     in_session("doubleFree", measure_double_free).says("The code a second free of one pointer returns.")}};
+     in_session("doubleFree", measure_double_free).says("Result code of freeing a pointer a second time.")}};
 
 }  // namespace
 

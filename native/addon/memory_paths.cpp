@@ -41,18 +41,18 @@ struct Fields<MemoryFillRequest> : FieldsOf<MemoryFillRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path).one_of(kMemoryPaths));
-    visit(GVB_FIELD(most_bytes).says("Maximum for this call."));
-    visit(GVB_FIELD(first_bytes).above_zero().says("Size of the first block; halved if it is refused."));
+    visit(GVB_FIELD(most_bytes).says("Maximum number of bytes to allocate in this call."));
+    visit(GVB_FIELD(first_bytes).above_zero().says("Size of the first block in bytes; halved after each refusal."));
     visit(GVB_FIELD(smallest_bytes).above_zero());
     visit(GVB_FIELD(most_blocks).above_zero());
-    visit(GVB_FIELD(spare_bytes).says("Left free on the card."));
+    visit(GVB_FIELD(spare_bytes).says("Bytes to leave free on the card."));
   }
 };
 
 template <>
 struct Fields<Refusal> : FieldsOf<Refusal> {
   static constexpr const char* kName = "Refusal";
-  static constexpr const char* kDoc = "A code that a call answered, and the smallest request that it met.";
+  static constexpr const char* kDoc = "Error code of a call, and the smallest request that it refused.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(code));
@@ -70,11 +70,11 @@ struct Fields<MemoryFill> : FieldsOf<MemoryFill> {
     visit(GVB_FIELD(granted_bytes));
     visit(GVB_FIELD(blocks));
     visit(
-        GVB_FIELD(end).one_of(kFillEnds).says("`enough` and `blocks`: as the request bounds it; `spare`: the card "
-                                              "has no more to give away."));
+        GVB_FIELD(end).one_of(kFillEnds).says("`enough` and `blocks`: the limits of the request were reached; `spare`: "
+                                              "the card has no more memory to give away."));
     visit(GVB_FIELD(refusals));
     visit(GVB_FIELD(no_memory).or_null().says(
-        "Why the granted allocation has no memory of its own; null if it contains what was written to it."));
+        "Reason why the granted allocation is not memory of its own; null if it holds what was written to it."));
     visit(GVB_FIELD(took_ns));
   }
 };
@@ -85,7 +85,8 @@ struct Fields<MemoryReleased> : FieldsOf<MemoryReleased> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(blocks));
-    visit(GVB_FIELD(again).says("The code of an allocation like the latest one, after that was freed."));
+    visit(GVB_FIELD(again).says(
+        "Result of repeating the latest allocation after it was freed; null if nothing was held."));
     visit(GVB_FIELD(failures).says("Errors of frees."));
   }
 };
@@ -96,13 +97,14 @@ struct Fields<MemoryChurnRequest> : FieldsOf<MemoryChurnRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path).one_of(kMemoryPaths));
-    visit(GVB_FIELD(fill_bytes).says("Of all blocks, before any is freed."));
-    visit(GVB_FIELD(smallest_bytes).above_zero().says("Of a block, whose size is log-uniform."));
+    visit(GVB_FIELD(fill_bytes).says("Total size of all blocks before any is freed, in bytes."));
+    visit(GVB_FIELD(smallest_bytes).above_zero().says("Smallest size of a block in bytes; sizes are log-uniform."));
     visit(GVB_FIELD(largest_bytes).above_zero());
-    visit(GVB_FIELD(turnover).says("Further allocations and frees at random."));
-    visit(GVB_FIELD(keep_bytes).says("In the end random blocks are freed until no more than this is held."));
-    visit(GVB_FIELD(compact).says("Only what is left in the end is allocated, and nothing is freed."));
-    visit(GVB_FIELD(most_ns).above_zero().says("After which it ends wherever it is."));
+    visit(GVB_FIELD(turnover).says("Number of further random allocations and frees."));
+    visit(
+        GVB_FIELD(keep_bytes).says("At the end, random blocks are freed until no more than this many bytes are held."));
+    visit(GVB_FIELD(compact).says("Allocates only the blocks that would be left at the end, and frees nothing."));
+    visit(GVB_FIELD(most_ns).above_zero().says("Time limit; the churn stops wherever it is."));
     visit(GVB_FIELD(seed));
   }
 };
@@ -112,9 +114,9 @@ struct Fields<MemoryChurn> : FieldsOf<MemoryChurn> {
   static constexpr const char* kName = "MemoryChurn";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(blocks).says("That are held in the end."));
+    visit(GVB_FIELD(blocks).says("Blocks that are held at the end."));
     visit(GVB_FIELD(held_bytes));
-    visit(GVB_FIELD(operations).says("Allocations and frees."));
+    visit(GVB_FIELD(operations).says("Number of allocations and frees."));
     visit(GVB_FIELD(took_ns));
     visit(GVB_FIELD(timed_out));
     visit(GVB_FIELD(refusals));
@@ -128,8 +130,8 @@ struct Fields<LargestBlockRequest> : FieldsOf<LargestBlockRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path).one_of(kMemoryPaths));
-    visit(GVB_FIELD(free_bytes).says("In which it is looked for."));
-    visit(GVB_FIELD(beyond_bytes).says("Tried first, and expected to be refused; 0: nothing is."));
+    visit(GVB_FIELD(free_bytes).says("Free memory in which to search, in bytes."));
+    visit(GVB_FIELD(beyond_bytes).says("Size of a first request that is expected to be refused; 0: no such request."));
     visit(GVB_FIELD(granule_bytes).above_zero());
     visit(GVB_FIELD(most_probes).above_zero());
     visit(GVB_FIELD(most_ns).above_zero());
@@ -141,14 +143,15 @@ struct Fields<LargestBlock> : FieldsOf<LargestBlock> {
   static constexpr const char* kName = "LargestBlock";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("0: not even a granule."));
-    visit(GVB_FIELD(refused_bytes).says("The smallest request that was refused; null: none was."));
+    visit(GVB_FIELD(bytes).says("Size of the largest block in bytes; 0: not even a granule was granted."));
+    visit(GVB_FIELD(refused_bytes).says("Size of the smallest refused request in bytes; null: none was refused."));
     visit(GVB_FIELD(probes));
-    visit(GVB_FIELD(decided).says("To the granule, before the limits of probes and time."));
-    visit(GVB_FIELD(again).says("It was granted a second time."));
-    visit(GVB_FIELD(beyond).says("What lies beyond the free memory was granted."));
+    visit(GVB_FIELD(decided).says(
+        "Whether the size is known to the granule; false if the limit on probes or time ended the search."));
+    visit(GVB_FIELD(again).says("Whether a block of this size was granted a second time."));
+    visit(GVB_FIELD(beyond).says("Whether the request beyond the free memory was granted."));
     visit(GVB_FIELD(no_memory).or_null());
-    visit(GVB_FIELD(refusal).or_null().says("The code of the last one."));
+    visit(GVB_FIELD(refusal).or_null().says("Error code of the last refusal."));
   }
 };
 
@@ -160,7 +163,8 @@ struct Fields<RefusalsRequest> : FieldsOf<RefusalsRequest> {
     visit(GVB_FIELD(path).one_of(kMemoryPaths));
     visit(GVB_FIELD(bytes).above_zero());
     visit(GVB_FIELD(count).above_zero());
-    visit(GVB_FIELD(most_ns).above_zero().says("After the first 20, no further one starts once this time has passed."));
+    visit(GVB_FIELD(most_ns).above_zero().says(
+        "Time after which no further request starts; the first 20 are always made."));
   }
 };
 
@@ -180,8 +184,9 @@ struct Fields<Refusals> : FieldsOf<Refusals> {
   static constexpr const char* kName = "Refusals";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(refused_ns).as_array().says("Time of calls that returned CUDA_ERROR_OUT_OF_MEMORY."));
-    visit(GVB_FIELD(granted).says("Each was freed at once; some of them end the attempt."));
+    visit(GVB_FIELD(refused_ns).as_array().says("Durations of the calls that returned CUDA_ERROR_OUT_OF_MEMORY."));
+    visit(GVB_FIELD(granted).says(
+        "Number of granted requests; each was freed at once. After several of them the measurement stops."));
     visit(GVB_FIELD(others));
   }
 };
@@ -211,7 +216,7 @@ struct Fields<ReportedSizes> : FieldsOf<ReportedSizes> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(source));
-    visit(GVB_FIELD(code).says("0 if it succeeded."));
+    visit(GVB_FIELD(code).says("Result of the call; 0: success."));
     visit(GVB_FIELD(total_bytes));
     visit(GVB_FIELD(used_bytes));
     visit(GVB_FIELD(free_bytes));
@@ -226,7 +231,7 @@ struct Fields<ReportedMemory> : FieldsOf<ReportedMemory> {
     visit(GVB_FIELD(sizes));
     visit(GVB_FIELD(processes));
     visit(GVB_FIELD(multiprocessors));
-    visit(GVB_FIELD(bare_multiprocessors).says("As reported by the driver itself."));
+    visit(GVB_FIELD(bare_multiprocessors).says("Number that the driver itself reports."));
   }
 };
 
@@ -234,14 +239,16 @@ namespace {
 
 const Topic memory_paths_topic{
     "Memory limits",
-    {in_session("fillMemory", fill_memory).says("Held until `releaseMemory`."),
-     in_session("churnMemory", churn_memory).says("Blocks of random sizes. Held until `releaseMemory`."),
+    {in_session("fillMemory", fill_memory).says("Allocates memory on one path and holds it until `releaseMemory`."),
+     in_session("churnMemory", churn_memory)
+         .says("Allocates and frees blocks of random sizes. Holds what is left until `releaseMemory`."),
      in_session("largestBlock", find_largest_block), in_session("releaseMemory", release_memory),
      in_session("timeRefusals", time_refusals),
-     in_session("exportMemory", export_memory).says("Memory held by cuMemAlloc, for another process."),
-     in_session("importMemory", import_memory).says("Held until `releaseMemory`."),
+     in_session("exportMemory", export_memory).says("Exports the memory held by cuMemAlloc for another process."),
+     in_session("importMemory", import_memory)
+         .says("Maps memory that another process exported and holds it until `releaseMemory`."),
      in_session("reportedMemory", reported_memory)
-         .says("What a program is told by the functions that it finds, which a layer may answer.")}};
+         .says("Memory as reported by the functions that a program finds; a layer may answer them.")}};
 
 }  // namespace
 

@@ -19,9 +19,11 @@ struct Fields<ShardRequest> : FieldsOf<ShardRequest> {
     visit(GVB_FIELD(ranks).above_zero());
     visit(GVB_FIELD(rank));
     visit(GVB_FIELD(tokens).above_zero());
-    visit(GVB_FIELD(hidden).above_zero().says("Columns of the activations; a multiple of 16 times the ranks."));
-    visit(GVB_FIELD(mlp).above_zero().says("Columns between the projections of the MLP; likewise."));
-    visit(GVB_FIELD(seed).says("Of input and weights."));
+    visit(
+        GVB_FIELD(hidden).above_zero().says("Columns of the activations; a multiple of 16 times the number of ranks."));
+    visit(GVB_FIELD(mlp).above_zero().says(
+        "Columns between the projections of the MLP; a multiple of 16 times the number of ranks."));
+    visit(GVB_FIELD(seed).says("Seed of input and weights."));
   }
 };
 
@@ -30,10 +32,10 @@ struct Fields<PreparedShard> : FieldsOf<PreparedShard> {
   static constexpr const char* kName = "PreparedShard";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(variant).says("Variant of the matrix products."));
-    visit(GVB_FIELD(flops).says("Per step, on this rank."));
-    visit(GVB_FIELD(weight_bytes).says("Size on this rank."));
-    visit(GVB_FIELD(reduced_bytes).says("That the all-reduces of a step add up."));
+    visit(GVB_FIELD(variant).says("Kernel variant of the matrix products."));
+    visit(GVB_FIELD(flops).says("Operations per step on this rank."));
+    visit(GVB_FIELD(weight_bytes).says("Size of the weights on this rank, in bytes."));
+    visit(GVB_FIELD(reduced_bytes).says("Bytes that a step's all-reduces sum up."));
   }
 };
 
@@ -42,10 +44,10 @@ struct Fields<StepsRequest> : FieldsOf<StepsRequest> {
   static constexpr const char* kName = "StepsRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(ranks).above_zero().says("Which of the session's blocks."));
+    visit(GVB_FIELD(ranks).above_zero().says("Selects the session's block for this number of ranks."));
     visit(GVB_FIELD(kind).one_of(kStepKinds));
     visit(GVB_FIELD(steps).above_zero());
-    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
+    visit(GVB_FIELD(start_at_ns).says("Start time on the clock of `now`. If it has passed, starts at once."));
   }
 };
 
@@ -56,9 +58,9 @@ struct Fields<StepTimes> : FieldsOf<StepTimes> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
-    visit(GVB_FIELD(began_ns).says("After an all-reduce with which all ranks begin."));
+    visit(GVB_FIELD(began_ns).says("Time after an all-reduce that starts all ranks together."));
     visit(GVB_FIELD(ended_ns).says("When the host knew that the last step was over."));
-    visit(GVB_FIELD(device_ns).says("Between events around the steps."));
+    visit(GVB_FIELD(device_ns).says("Time between the events around the steps."));
   }
 };
 
@@ -67,8 +69,8 @@ struct Fields<SampleRequest> : FieldsOf<SampleRequest> {
   static constexpr const char* kName = "SampleRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(ranks).above_zero().says("Which of the session's blocks."));
-    visit(GVB_FIELD(seed).says("Of the places."));
+    visit(GVB_FIELD(ranks).above_zero().says("Selects the session's block for this number of ranks."));
+    visit(GVB_FIELD(seed).says("Seed of the sampled places."));
   }
 };
 
@@ -78,9 +80,9 @@ struct Fields<BlockSample> : FieldsOf<BlockSample> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(elements).says("Number of elements compared with double precision."));
-    visit(GVB_FIELD(worst_allowed).says("The largest difference, relative to what rounding allows."));
-    visit(GVB_FIELD(parts).as_array().says("At places of both results, before the all-reduces."));
-    visit(GVB_FIELD(sums).as_array().says("After them."));
+    visit(GVB_FIELD(worst_allowed).says("Largest difference, relative to the allowed rounding error."));
+    visit(GVB_FIELD(parts).as_array().says("Values at sampled places of both results, before the all-reduces."));
+    visit(GVB_FIELD(sums).as_array().says("Values at the same places after the all-reduces."));
   }
 };
 
@@ -91,9 +93,9 @@ const Topic multi_gpu_topic{
     {in_session("prepareShard", prepare_shard)
          .says("Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks."),
      in_session("runSteps", run_steps)
-         .says("How long steps of the block take, or its all-reduces alone; rejects where work was skipped."),
+         .says("Times steps of the block, or only its all-reduces. Rejects if work was skipped."),
      in_session("sampleBlock", sample_block)
-         .says("Numbers that the last step left; rejects where matrix products are wrong.")}};
+         .says("Values that the last step computed. Rejects if matrix products are wrong.")}};
 
 }  // namespace
 

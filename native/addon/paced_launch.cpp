@@ -24,9 +24,9 @@ struct Fields<PacedLaunchRequest> : FieldsOf<PacedLaunchRequest> {
     visit(GVB_FIELD(call).one_of(kPacedCalls));
     visit(GVB_FIELD(count).above_zero());
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(period_ns).above_zero().says("From one call to the next."));
-    visit(GVB_FIELD(spin_ns).says("For how long every block spins; 0: the kernel ends at once."));
-    visit(GVB_FIELD(grid).above_zero().says("Blocks, of 32 threads."));
+    visit(GVB_FIELD(period_ns).above_zero().says("Time from one call to the next."));
+    visit(GVB_FIELD(spin_ns).says("Time that every block spins; 0: the kernel ends at once."));
+    visit(GVB_FIELD(grid).above_zero().says("Number of blocks, each with 32 threads."));
     visit(GVB_FIELD(core).says(kCoreDoc));
   }
 };
@@ -36,8 +36,8 @@ struct Fields<PacedLaunches> : FieldsOf<PacedLaunches> {
   static constexpr const char* kName = "PacedLaunches";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(took_ns).as_array().says("The call alone, one a launch."));
-    visit(GVB_FIELD(preempted).says("Places of those during which the scheduler gave the processor to others."));
+    visit(GVB_FIELD(took_ns).as_array().says("Duration of each launch call, without the wait after it."));
+    visit(GVB_FIELD(preempted).says("Indices in `tookNs` of calls during which the scheduler preempted the thread."));
   }
 };
 
@@ -46,7 +46,7 @@ namespace {
 const Topic paced_launch_topic{
     "Launches at a pace",
     {in_session("pacedLaunches", measure_paced_launches)
-         .says("How long each launch call took, of launches far enough apart that no limiter has to delay them.")}};
+         .says("Measures each launch call; the launches are far enough apart that no limiter has to delay them.")}};
 
 }  // namespace
 

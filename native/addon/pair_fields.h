@@ -15,7 +15,7 @@ struct Fields<PairBlock> : FieldsOf<PairBlock> {
     visit(GVB_FIELD(bare_owner).or_null());
     visit(GVB_FIELD(intercepted));
     visit(GVB_FIELD(calls));
-    visit(GVB_FIELD(hooked_ns).says("Per call, one per batch."));
+    visit(GVB_FIELD(hooked_ns).says("Time per call; one value per batch."));
     visit(GVB_FIELD(bare_ns));
     visit(GVB_FIELD(achieved_ns)
               .says("Median delay of the hook as measured by the calibration interposer; null if it is not loaded."));

@@ -27,14 +27,14 @@ const Choices<Attack> kAttacks{
 template <>
 struct Fields<SurfaceRequest> : FieldsOf<SurfaceRequest> {
   static constexpr const char* kName = "SurfaceRequest";
-  static constexpr const char* kDoc = "A tag and its mark have 32 digits of base 16.";
+  static constexpr const char* kDoc = "A tag and its mark are 32 hexadecimal digits each.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(surface).one_of(kSurfaces));
-    visit(GVB_FIELD(mark).says("The tag to look for."));
-    visit(GVB_FIELD(fill).says("The tag, which is written before; empty: nothing is written."));
-    visit(GVB_FIELD(most_bytes).says("Of memory."));
-    visit(GVB_FIELD(for_ms).says("On-chip memory: repeated for this time."));
+    visit(GVB_FIELD(mark).says("Mark of the tag to search for."));
+    visit(GVB_FIELD(fill).says("Tag to write before the search; empty: nothing is written."));
+    visit(GVB_FIELD(most_bytes).says("Maximum amount of memory to examine, in bytes."));
+    visit(GVB_FIELD(for_ms).says("Time for which the search of on-chip memory is repeated."));
   }
 };
 
@@ -43,10 +43,10 @@ struct Fields<SurfaceFound> : FieldsOf<SurfaceFound> {
   static constexpr const char* kName = "SurfaceFound";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("That were scanned."));
+    visit(GVB_FIELD(bytes).says("Examined bytes."));
     visit(GVB_FIELD(tagged_bytes));
-    visit(GVB_FIELD(other_bytes).says("Neither the tag nor zero."));
-    visit(GVB_FIELD(unsupported).or_null().says("Why nothing could be scanned; null if it could."));
+    visit(GVB_FIELD(other_bytes).says("Bytes that are neither the tag nor zero."));
+    visit(GVB_FIELD(unsupported).or_null().says("Reason why nothing could be examined; null if it could."));
   }
 };
 
@@ -83,14 +83,16 @@ struct Fields<Bait> : FieldsOf<Bait> {
   static constexpr const char* kName = "Bait";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(address).says("Hexadecimal, of a block that is not shared."));
-    visit(GVB_FIELD(ipc_handle).or_null().says("Likewise, of a block that the victim shares."));
-    visit(GVB_FIELD(stale_handle).or_null().says("Handle of a block that it shared and has since freed."));
+    visit(GVB_FIELD(address).says("Address of a block that is not shared, in hexadecimal."));
+    visit(GVB_FIELD(ipc_handle).or_null().says("Handle of a block that the victim shares, in hexadecimal."));
+    visit(GVB_FIELD(stale_handle)
+              .or_null()
+              .says("Handle of a block that the victim shared and then freed, in hexadecimal."));
     visit(GVB_FIELD(descriptor)
-              .says("Descriptor of a shareable handle, in the victim's process; -1: it could not be created."));
-    visit(GVB_FIELD(bytes).says("Size of each block."));
-    visit(GVB_FIELD(tagged_bytes).says("The least that the victim's own scan of a block found."));
-    visit(GVB_FIELD(no_ipc).or_null().says("Why there are no handles; null: there are."));
+              .says("Descriptor of a shareable handle in the victim's process; -1: it could not be created."));
+    visit(GVB_FIELD(bytes).says("Size of each block in bytes."));
+    visit(GVB_FIELD(tagged_bytes).says("Smallest number of tagged bytes that the victim's own scan found in a block."));
+    visit(GVB_FIELD(no_ipc).or_null().says("Reason why there are no handles; null: there are."));
     visit(GVB_FIELD(no_descriptor).or_null());
   }
 };
@@ -112,7 +114,7 @@ struct Fields<AttackAnswer> : FieldsOf<AttackAnswer> {
   static constexpr const char* kName = "AttackAnswer";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(code).says("Result of the call that was refused; 0: none was."));
+    visit(GVB_FIELD(code).says("Result of the call that was refused; 0: no call was refused."));
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(tagged_bytes));
     visit(GVB_FIELD(other_bytes));
@@ -124,14 +126,13 @@ namespace {
 const Topic residue_topic{
     "Leftover memory",
     {in_session("visitSurface", visit_surface)
-         .says(
-             "Looks for a tag in memory that was never written here, or writes it first. Memory stays allocated until "
-             "releaseSurfaces."),
-     in_session("releaseSurfaces", release_surfaces),
-     in_session("tenantMemory", tenant_memory).says("As cuMemGetInfo reports it to this process."),
-     in_session("layBait", lay_bait).says("Leaves blocks with a tag open to attacks."),
+         .says("Searches memory that this process never wrote for a tag, or writes the tag first. The memory stays "
+               "allocated until releaseSurfaces."),
+     in_session("releaseSurfaces", release_surfaces).says("Frees the memory that visitSurface allocated."),
+     in_session("tenantMemory", tenant_memory).says("Memory as cuMemGetInfo reports it to this process."),
+     in_session("layBait", lay_bait).says("Leaves tagged blocks open to attacks."),
      in_session("attackMemory", attack_memory)
-         .says("Tries to read memory of another process; after `address` this process is unusable.")}};
+         .says("Tries to read the memory of another process. After the attack `address` this process is unusable.")}};
 
 }  // namespace
 

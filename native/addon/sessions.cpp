@@ -59,13 +59,12 @@ const Topic sessions_topic{
     "Sessions",
     {
         without_session("keepContext", keep_context_of)
-            .says("Retains the device's primary context until the process ends: sessions on it then open at once."),
+            .says("Retains the device's primary context until the process ends, so that sessions on it open at once."),
         special("openSession", open_session,
                 [](Types& types) { return "(target: " + type_of<DeviceTarget>(types) + "): Promise<number>"; })
             .says("Waits until no other session of this process is open, then retains the device's primary context."),
         special("openTurn", open_turn, [](Types&) { return std::string("(): Promise<number>"); })
-            .says("Waits as openSession does, but uses no device: the turn of a measurement made by other "
-                  "processes."),
+            .says("Waits like openSession but uses no device: a turn for a measurement that other processes make."),
         special("closeSession", close_session, [](Types&) { return std::string("(session: number): Promise<void>"); }),
         special("cancel", cancel, [](Types&) { return std::string("(session: number): void"); })
             .says("Stops the session's running task at its next sample; that task rejects with kind `aborted`."),

@@ -11,9 +11,10 @@ struct Fields<ConcurrencyRequest> : FieldsOf<ConcurrencyRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(streams).above_zero());
-    visit(GVB_FIELD(kernels).above_zero().says("Of each stream, one behind the other."));
-    visit(GVB_FIELD(kernel_ns).says("Duration of a kernel alone to aim for."));
-    visit(GVB_FIELD(rounds).says("Of arithmetic in a kernel; 0: as many as kernelNs takes, which is tried out."));
+    visit(GVB_FIELD(kernels).above_zero().says("Kernels per stream, one after the other."));
+    visit(GVB_FIELD(kernel_ns).says("Target duration of a kernel that runs alone."));
+    visit(GVB_FIELD(rounds).says(
+        "Rounds of arithmetic per kernel; 0: calibrated so that a kernel takes about kernelNs."));
     visit(GVB_FIELD(runs).above_zero());
     visit(GVB_FIELD(partition).says(
         "All streams on a green context of so many multiprocessors, which a driver may round up; 0: no partition."));
@@ -23,7 +24,7 @@ struct Fields<ConcurrencyRequest> : FieldsOf<ConcurrencyRequest> {
 template <>
 struct Fields<StreamConcurrency> : FieldsOf<StreamConcurrency> {
   static constexpr const char* kName = "StreamConcurrency";
-  static constexpr const char* kDoc = "By the device's clock, a value a run.";
+  static constexpr const char* kDoc = "Times are by the device's clock, with one value per run.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds));
@@ -42,7 +43,7 @@ namespace {
 const Topic stream_concurrency_topic{
     "Independent streams",
     {in_session("streamConcurrency", measure_stream_concurrency)
-         .says("Runs kernels in streams that do not depend on each other, and says how many ran at once.")}};
+         .says("Runs kernels in independent streams and reports how many ran at the same time.")}};
 
 }  // namespace
 

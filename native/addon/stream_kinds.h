@@ -1,4 +1,4 @@
-// What a stream of memory may do, for several topics.
+// The names of the ways to stream memory (read, write, copy), which requests of several topics use.
 #pragma once
 
 #include "addon/fields.h"

@@ -24,7 +24,8 @@ struct Fields<DeviceTarget> : FieldsOf<DeviceTarget, Target> {
   static constexpr const char* kName = "DeviceTarget";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(device).says("NVML index, UUID or its unambiguous beginning, or null for the first visible GPU."));
+    visit(
+        GVB_FIELD(device).says("NVML index, UUID or an unambiguous prefix of it, or null for the first visible GPU."));
     visit(GVB_FIELD(path).one_of(kApplicationPaths));
   }
 };

@@ -34,7 +34,7 @@ class Topic {
   Topic(const Topic&) = delete;
   Topic& operator=(const Topic&) = delete;
 
-  // In the order of their headings.
+  // All topics, sorted by heading.
   static std::vector<const Topic*> all();
 
   const std::string heading;

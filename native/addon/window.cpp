@@ -19,16 +19,17 @@ struct Fields<WindowRequest> : FieldsOf<WindowRequest> {
   static constexpr const char* kName = "WindowRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(operation)
-              .one_of(kOperations)
-              .says("`launch` is timed without the synchronisation that follows it; `allocFree` is both calls."));
-    visit(GVB_FIELD(bytes).says("Size of an allocation; 0 asks for the granularity."));
-    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
+    visit(
+        GVB_FIELD(operation)
+            .one_of(kOperations)
+            .says("`launch` is timed without the synchronisation that follows it; `allocFree` is timed as one pair."));
+    visit(GVB_FIELD(bytes).says("Size of an allocation in bytes; 0: the allocation granularity."));
+    visit(GVB_FIELD(start_at_ns).says("Start time on the clock of `now`. If it has passed, starts at once."));
     visit(GVB_FIELD(window_ns));
     visit(GVB_FIELD(warmup));
     visit(GVB_FIELD(most_samples)
               .above_zero()
-              .says("Maximum number; of more operations, only every second, fourth, … is kept."));
+              .says("Maximum number of samples; if there are more operations, every second, fourth, … is kept."));
   }
 };
 
@@ -42,11 +43,12 @@ struct Fields<Window> : FieldsOf<Window> {
     visit(GVB_FIELD(ended_ns));
     visit(GVB_FIELD(operations));
     visit(GVB_FIELD(verified).says(
-        "For allocations: how often two blocks were written and read back, in addition to the operations."));
+        "For allocations: number of times that two blocks were written and read back, in addition to the operations."));
     visit(GVB_FIELD(used_before)
-              .says("Device memory of this process; null if NVML cannot report it, and for other operations."));
+              .says("Device memory of this process before and after the window; null for other operations or if NVML "
+                    "cannot report it."));
     visit(GVB_FIELD(used_after));
-    visit(GVB_FIELD(at_ns).says("When a sample's operation began, and how long it took."));
+    visit(GVB_FIELD(at_ns).says("Start and duration of each sample's operation."));
     visit(GVB_FIELD(took_ns));
   }
 };
@@ -56,8 +58,7 @@ namespace {
 const Topic window_topic{
     "Windows of tenants",
     {in_session("window", measure_window)
-         .says("One operation repeated from an absolute time on: what each of several tenants does at "
-               "the same time.")}};
+         .says("Repeats one operation from a given time on. Several tenants do this at the same time.")}};
 
 }  // namespace
 

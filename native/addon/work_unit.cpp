@@ -20,10 +20,10 @@ struct Fields<Work> : FieldsOf<Work> {
   static constexpr const char* kName = "Work";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(unit_ns).says("One a timed unit, in order."));
+    visit(GVB_FIELD(unit_ns).says("Duration of each timed unit, in order."));
     visit(GVB_FIELD(untimed_units)
-              .says("Units, at random, in which the allocated blocks were written and read back: "
-                    "verified like all others, not timed."));
+              .says("Number of random units in which the allocated blocks were written and read back. They are "
+                    "verified like all others but not timed."));
   }
 };
 
@@ -32,7 +32,7 @@ namespace {
 const Topic work_unit_topic{
     "Units of work",
     {in_session("work", measure_work)
-         .says("The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong.")}};
+         .says("Repeats the fixed unit of work of OH-010. Rejects if a unit's results are wrong.")}};
 
 }  // namespace
 

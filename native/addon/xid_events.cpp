@@ -29,8 +29,8 @@ struct Fields<XidEvent> : FieldsOf<XidEvent> {
   static constexpr const char* kDoc = "An error of the GPU that the kernel module reported.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(at_ns).says("Time of `now` when it was read."));
-    visit(GVB_FIELD(xid).says("Which error, as NVIDIA numbers them: 31 is a memory page fault."));
+    visit(GVB_FIELD(at_ns).says("Time on the clock of `now` at which the error was read."));
+    visit(GVB_FIELD(xid).says("NVIDIA's number of the error; for example, 31 is a memory page fault."));
   }
 };
 
@@ -39,7 +39,7 @@ struct Fields<XidWatch> : FieldsOf<XidWatch> {
   static constexpr const char* kName = "XidWatch";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(unsupported).or_null().says("Why NVML cannot; null if it can."));
+    visit(GVB_FIELD(unsupported).or_null().says("Reason why NVML cannot report errors; null if it can."));
   }
 };
 
@@ -56,8 +56,8 @@ std::vector<XidEvent> seen(const XidRequest& request) {
 const Topic xid_events_topic{
     "Errors of a GPU",
     {without_session("watchXids", begin)
-         .says("Has NVML keep the errors of a GPU from now on, for the life of the process."),
-     without_session("seenXids", seen).says("All since watchXids, in the order in which they happened.")}};
+         .says("Records the errors that NVML reports for a GPU from now on, until the process ends."),
+     without_session("seenXids", seen).says("All errors since watchXids, in the order in which they happened.")}};
 
 }  // namespace
 

@@ -10,16 +10,16 @@ namespace gvb {
 
 struct BlockTraceRequest {
   int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW
-  uint64_t window_ns = 0;   // for which blocks are kept running; one kernel in any case
-  uint64_t spin_ns = 0;     // of a block
+  uint64_t window_ns = 0;   // how long blocks are kept running; at least one kernel runs
+  uint64_t spin_ns = 0;     // duration of a block
   uint64_t gap_ns = 0;      // a block that does not see the timer for longer did not run
-  unsigned blocks = 0;      // of a kernel; 0: two a multiprocessor
-  unsigned in_flight = 0;   // kernels queued at most; 0: enough for a host that is held up
+  unsigned blocks = 0;      // blocks per kernel; 0: two per multiprocessor
+  unsigned in_flight = 0;   // most queued kernels; 0: enough to keep the device busy while the host is delayed
 };
 
 // Intervals during which a block of the tenant ran on a multiprocessor; intervals less than gap_ns apart are merged.
 struct BlockTrace {
-  double origin_ms = 0;  // by %globaltimer; `from` and `to` count from there
+  double origin_ms = 0;  // of %globaltimer; from_ns and to_ns are relative to it
   std::vector<unsigned> multiprocessor;
   std::vector<double> from_ns;
   std::vector<double> to_ns;

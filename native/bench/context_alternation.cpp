@@ -8,7 +8,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kSyncEvery = 64;  // launches; a queue that fills up would be waited for inside a call
+constexpr unsigned kSyncEvery = 64;  // launches between two waits; with a full queue a launch call would wait
 
 class SecondContext {
  public:
@@ -29,7 +29,7 @@ class SecondContext {
   abi::CUcontext context_ = nullptr;
 };
 
-// A kernel that counts itself, in the context that is current when it is made.
+// A counting kernel in one context, which must be current at construction.
 struct Counting {
   Counting(const Cuda& cuda, abi::CUcontext of)
       : context(of), module(cuda, gvb_ptx_base), kernel(module.function("gvb_count")), counter(cuda) {}
@@ -78,13 +78,13 @@ ContextAlternation measure_alternation(DeviceSession& session, const Alternation
   const Cuda& cuda = session.cuda;
   Counting first(cuda, session.context.get());
   const SecondContext context(session);
-  // Gone before its context, which is current until then.
+  // Destroyed before its context, which stays current until then.
   Counting second(cuda, context.get());
   const Alternation alternation(cuda);
   ContextAlternation times;
   for (unsigned i = 0; i < request.count; ++i) {
     session.token.check();
-    // In turn, so that what disturbs the host for a while is in both.
+    // The two kinds alternate, so that a disturbance of the host affects both.
     Counting& in = i % 2 == 0 ? first : second;
     times.alternating_ns.push_back(alternation.timed(&in));
     times.staying_ns.push_back(alternation.timed(&in));

@@ -1,4 +1,4 @@
-// SCHED-001: what it costs the host that one process launches in two contexts in turn.
+// SCHED-001: the host's cost of launching alternately in two contexts of one process.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ struct AlternationRequest {
   unsigned count = 1;  // launches of each kind
 };
 
-// From cuCtxSetCurrent to the return of the launch behind it; a value a launch.
+// Time from the call of cuCtxSetCurrent until the launch after it has returned; one value per launch.
 struct ContextAlternation {
-  std::vector<double> alternating_ns;  // in the other context than the launch before
-  std::vector<double> staying_ns;      // in the same one, which is made current again
+  std::vector<double> alternating_ns;  // in a different context than the previous launch
+  std::vector<double> staying_ns;      // in the same context, which is made current again
 };
 
-// Makes a second context for as long as it takes. Throws kInvalidResult where a kernel did not run.
+// Creates a second context for the duration of the call. Throws kInvalidResult if a kernel did not run.
 ContextAlternation measure_alternation(DeviceSession& session, const AlternationRequest& request);
 
 }  // namespace gvb

@@ -1,6 +1,7 @@
-// What copies between host and device carry, and whether it arrived: word i is (i + seed) * 2654435761 (mod 2^32), as
-// gvb_mix writes it. Each copy begins at another word of its source, so that every word of what it leaves behind
-// differs from what the copy before left at the same place: one that was skipped, or whose parts changed places, shows.
+// The data that copies between host and device carry, and checks that it arrived: word i is (i + seed) * 2654435761
+// (mod 2^32), as gvb_mix writes it. Each copy begins at another word of its source, so that every word at the target
+// differs from the one that the previous copy left there. This detects copies that were skipped or whose parts were
+// exchanged.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace gvb {
 
 class CopyPattern {
  public:
-  // The words that a source has beyond the copy, over which the copies move.
+  // Extra words of a source beyond the size of a copy; successive copies begin at different ones.
   static constexpr size_t kSpareWords = size_t{16} * 1024;
   static constexpr size_t kSpareBytes = kSpareWords * sizeof(uint32_t);
 
@@ -19,16 +20,16 @@ class CopyPattern {
 
   uint32_t seed() const { return seed_; }
 
-  // Of a source.
+  // Fills a source.
   void fill_host(void* memory, size_t bytes) const;
 
   // The word of the source at which the next copy begins: its bytes are aligned to a page.
   size_t next() { return first_ = (first_ + kStepWords) % kSpareWords; }
-  // The words of a source from `first` on, as a pattern of their own.
+  // The pattern that begins at word `first` of a source.
   CopyPattern from(size_t first) const { return CopyPattern(seed_ + first); }
 
-  // Throws kInvalidResult where not every word is that of the pattern; `copy` is what brought it. Looks at a word of
-  // every `step`, from one that changes.
+  // Throws kInvalidResult, with the name of the copy, if a word differs from the pattern. Checks one word in every
+  // `step`, starting at a changing one.
   void check_host(const void* memory, size_t bytes, const char* copy, size_t step) const;
 
  private:

@@ -21,12 +21,12 @@ class HostCopySample : public CopySample {
   const CopyRateRequest& request_;
 };
 
-// Of copies that follow one another.
+// Copies that follow one another.
 struct Ends {
   CUdeviceptr to, from;
 };
 
-// Several copies in one call, each of `bytes`.
+// Several copies of `bytes` each, in one call.
 class CopyBatch {
  public:
   CopyBatch(const Cuda& cuda, const CopyRateRequest& request)

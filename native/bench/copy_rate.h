@@ -22,30 +22,30 @@ enum class CopyWay {
 
 struct CopyRateRequest {
   CopyWay way = CopyWay::kToDevice;
-  size_t bytes = 0;   // of a copy, in whole words
-  size_t copies = 1;  // of a sample, one behind the other, to memory side by side
+  size_t bytes = 0;   // size of a copy, in whole words
+  size_t copies = 1;  // copies per sample, one after the other, to adjacent memory
   unsigned count = 0;
   unsigned warmup = 0;
   uint64_t seed = 0;
 };
 
 struct CopyRate {
-  // Of each sample, from before its first copy until behind its last. Each sample was verified: on the device every
-  // word, on the host a word of every page, and every word of the last one.
+  // Duration of each sample, from before its first copy until after its last. Each sample was verified: on the device
+  // every word, on the host one word per page, and every word of the last sample.
   std::vector<double> device_ns;
-  std::optional<int> node;  // the NUMA node that the thread and the memory were on; nullopt: not bound to one
+  std::optional<int> node;  // NUMA node to which the thread and the memory were bound; nullopt: not bound
 };
 
-// Throws kFunctionMissing where the driver or the device lacks the way, kInvalidResult where what was copied is not
-// there.
+// Throws kFunctionMissing if the driver or the device does not support the way, kInvalidResult if the copied data did
+// not arrive.
 CopyRate measure_copy_rate(DeviceSession& session, const CopyRateRequest& request);
 
-// The host's side of all copies of a session: allocated when first needed, larger when more is needed.
+// The pinned host buffers of a session's copies: allocated at first use, and replaced if more memory is needed.
 class PinnedBuffers {
  public:
   explicit PinnedBuffers(DeviceSession& session) : cuda_(session.cuda) {}
 
-  // What is copied from, with CopyPattern::kSpareBytes more, and the pattern in it.
+  // The source of copies: `bytes` and CopyPattern::kSpareBytes more, filled with the pattern.
   const MappedMemory& source(size_t bytes, const CopyPattern& pattern);
   const MappedMemory& target(size_t bytes);
 

@@ -13,7 +13,7 @@ namespace gvb {
 
 namespace {
 
-// Memory of the process with the pattern in it, so that all its pages are there; pinned where that is asked for.
+// Host memory that is filled with the pattern, so that all its pages exist, and pinned if requested.
 class SourceMemory {
  public:
   SourceMemory(const Cuda& cuda, const SourceCopiesRequest& request)

@@ -56,7 +56,7 @@ class PrimaryContext {
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   abi::CUcontext get() const { return context_; }
-  // From cuCtxGetFlags: the flags that the context was created with. Nothing if it does not report them.
+  // From cuCtxGetFlags: the flags that the context was created with. nullopt if the driver does not report them.
   std::optional<Scheduling> scheduling() const;
 
  private:

@@ -8,9 +8,9 @@ namespace gvb {
 namespace {
 
 constexpr int64_t kBetweenExchangesNs = 20'000'000;
-// A driver tells of a fault within milliseconds; one that does not within this time does not tell of it at all.
+// A driver reports a fault within milliseconds; if it does not within this time, it will not report it at all.
 constexpr int64_t kPatienceNs = 1'000'000'000;
-// A wait that ends well is repeated: under MPS a client is told of its own fault after a synchronisation that
+// A wait that succeeds is repeated: under MPS a client learns of its own fault only after a synchronisation that
 // succeeded.
 constexpr int64_t kAgainNs = 1'000'000;
 constexpr int64_t kStampPatienceNs = 200'000'000;
@@ -20,7 +20,7 @@ struct Told {
   int64_t at;
 };
 
-// Until an error is told of, or patience ends.
+// Waits until an error is reported or the time is up.
 template <class Ask>
 Told ask_until_error(const Ask& ask, int64_t pause, uint64_t* successes) {
   const int64_t until = now_ns() + kPatienceNs;
@@ -35,7 +35,7 @@ Told ask_until_error(const Ask& ask, int64_t pause, uint64_t* successes) {
   }
 }
 
-// It was written before the fault; who tells of the fault need not be who brings the stamp.
+// The stamp was written before the fault, but it may become visible later than the report of the fault.
 uint64_t await_stamp(const MappedMemory& stamp) {
   const int64_t until = now_ns() + kStampPatienceNs;
   while (stamp.load<uint64_t>() == 0 && now_ns() < until) {

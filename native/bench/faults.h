@@ -17,7 +17,7 @@ struct FaultRequest {
 // The kernel of that kind: it takes the address for its stamp, or 0.
 const char* fault_kernel(FaultKind fault);
 
-// What the driver said when it was waited for the faulty kernel.
+// Result of waiting for the faulty kernel.
 struct FaultAnswer {
   int code = 0;
   std::string name;

@@ -91,7 +91,7 @@ class GpuMonitor {
   std::map<std::string, MissingValue> missing_;
 };
 
-// In NVML's order.
+// A GPU that NVML lists; listed_gpus keeps NVML's order.
 struct ListedGpu {
   unsigned index = 0;
   std::string uuid;

@@ -1,4 +1,4 @@
-// Memory of the device that a session holds, in batches of one path each, until it is told to give it back.
+// Device memory that a session holds, in batches of one path each, until it is told to free it.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace gvb {
 
-// The first of its code and call, and the smallest request that it met.
+// An error code of a call, and the smallest request that it refused.
 struct Refusal {
   abi::CUresult code;
   std::string name;
@@ -21,17 +21,18 @@ struct Refusal {
 void note_refused(std::vector<Refusal>& refusals, const Cuda& cuda, abi::CUresult code, const char* call,
                   uint64_t bytes);
 
-// A context that failed for good refuses everything after that.
+// Whether a context with this error fails every later call.
 bool is_sticky(abi::CUresult code);
 
-// As NVML says it, past any layer; as the process is told, where NVML does not.
+// Free memory of the card by NVML, regardless of any layer; if NVML does not report it, the value that the process is
+// told.
 uint64_t card_free(const DeviceSession& session);
 
 struct MemoryReleased {
   uint64_t blocks = 0;
-  // Of an allocation like the latest one, after that was freed; nothing where none was held.
+  // Result of repeating the latest allocation after it was freed; nullopt if nothing was held.
   std::optional<abi::CUresult> again;
-  std::vector<Refusal> failures;  // of frees
+  std::vector<Refusal> failures;  // errors of frees
 };
 
 struct HeldBlock {
@@ -39,7 +40,7 @@ struct HeldBlock {
   unsigned word;
 };
 
-// What one call took.
+// The blocks that one request allocated.
 struct FillBatch {
   explicit FillBatch(std::unique_ptr<PathAllocator> way) : path(std::move(way)) {}
   std::unique_ptr<PathAllocator> path;
@@ -53,17 +54,17 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
-  // Of the n-th block of a process: two that share memory do not both hold their own.
+  // The word written to the n-th block of a process: two blocks that share memory cannot both hold their own.
   static unsigned word_of(size_t number) { return 0x9e3779b9u * static_cast<unsigned>(number + 1); }
 
   FillBatch& begin(std::unique_ptr<PathAllocator> path);
   unsigned next_word() { return word_of(made_++); }
 
-  // Allocates and writes a block. On success the batch has one more; `no_memory` says why what was granted cannot be
+  // Allocates and writes a block. On success the batch has one more; `no_memory` says why a granted block cannot be
   // written.
   abi::CUresult take(FillBatch& batch, size_t bytes, std::string& no_memory);
 
-  // Why a block of any batch is no memory of its own; empty where all are.
+  // Why a block of any batch is not memory of its own; empty if all are.
   std::string look_at_all() const;
 
   MemoryReleased release();

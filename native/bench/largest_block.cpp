@@ -21,9 +21,9 @@ class Bisection {
 
   LargestBlock run() {
     if (request_.beyond_bytes > 0) found_.beyond = granted(request_.beyond_bytes / step_ * step_);
-    // In steps: `low` is granted, `high` is refused or beyond what is free.
+    // In granules: `low` was granted, `high` was refused or exceeds the free memory.
     uint64_t low = 0, high = request_.free_bytes / step_ + 1;
-    // Most often all of it is one block.
+    // Usually all free memory is one block.
     uint64_t middle = high - 1;
     while (high - low > 1 && may_go_on()) {
       if (granted(middle * step_))
@@ -50,11 +50,11 @@ class Bisection {
     block.bytes = bytes;
     const CUresult code = path_->allocate(block);
     if (code == CUDA_SUCCESS) {
-      session_.cuda.check(path_->release(block), path_->failed_call, "freeing a block that was tried");
+      session_.cuda.check(path_->release(block), path_->failed_call, "freeing a test block");
       path_->finish();
       return true;
     }
-    if (is_sticky(code)) session_.cuda.check(code, path_->failed_call, "looking for the largest block");
+    if (is_sticky(code)) session_.cuda.check(code, path_->failed_call, "searching for the largest block");
     found_.refusal = session_.cuda.error_name(code);
     found_.refused_bytes = std::min(bytes, found_.refused_bytes.value_or(bytes));
     return false;

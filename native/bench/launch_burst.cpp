@@ -17,9 +17,9 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kLooksAtToken = 256;  // launches between two looks
+constexpr unsigned kLooksAtToken = 256;  // launches between two checks
 constexpr unsigned kGraphTimes = 5;
-constexpr size_t kSlotBytes = 128;  // a stamp in a cache line of its own, and its neighbour
+constexpr size_t kSlotBytes = 128;  // each stamp has its own pair of cache lines
 
 const char* name_of(BurstCall call) {
   switch (call) {
@@ -37,10 +37,10 @@ struct Times {
   int64_t submitted = 0, over = 0;
 };
 
-// What one thread launches, and what came of it.
+// The launches of one thread, and their results.
 struct Launcher {
   std::vector<Stream> streams;
-  std::unique_ptr<MappedMemory> stamps;  // one a stream
+  std::unique_ptr<MappedMemory> stamps;  // one per stream
   abi::CUresult launched = abi::CUDA_SUCCESS;
   abi::CUresult waited = abi::CUDA_SUCCESS;
   unsigned unstamped = 0;
@@ -68,7 +68,7 @@ class Bursts {
     if (request.call == BurstCall::kGraph)
       graph_ = std::make_unique<KernelChain>(cuda_, kernel_, ChainShape{1, 1, request.nodes}, parameters_);
   }
-  // Kernels still running write to memory that is given back.
+  // Kernels that still run write to memory that is freed below.
   ~Bursts() { cuda_.api.cuCtxSynchronize(); }
   Bursts(const Bursts&) = delete;
   Bursts& operator=(const Bursts&) = delete;
@@ -97,12 +97,12 @@ class Bursts {
   }
 
  private:
-  // When it began. Throws where a call failed, or a wait returned before its stream was done.
+  // Returns the start time. Throws if a call failed, or a wait returned before its stream was done.
   int64_t burst(unsigned launches) {
     session_.token.check();
     const int64_t began = request_.threads == 1 ? alone(launches) : together(launches);
     for (const Launcher& launcher : launchers_) {
-      cuda_.check(launcher.launched, name_of(request_.call), "launching one kernel behind the other");
+      cuda_.check(launcher.launched, name_of(request_.call), "launching a burst of kernels");
       cuda_.check(launcher.waited, "cuStreamSynchronize", "waiting for a burst of kernels");
       if (launcher.unstamped > 0)
         throw Failure(
@@ -172,7 +172,7 @@ class Bursts {
     }
   }
 
-  // Throws nothing: it may be in a thread of its own.
+  // Must not throw, because it may run in a separate thread.
   template <class Call>
   void run_through(Launcher* launcher, unsigned launches, const Call& call) {
     const size_t count = launcher->streams.size();
@@ -198,8 +198,8 @@ class Bursts {
     return launch_(stamp_, 1, 1, 1, 1, 1, 1, 0, launcher.streams[i].get(), parameters, nullptr);
   }
 
-  // Behind a graph that keeps the device busy while the host makes the calls, what is between two stamps is the
-  // device's time. The shortest of a few: the device waits for a host that is held up for longer.
+  // After a graph that keeps the device busy while the host makes the calls, the time between two stamps is the
+  // device's. Takes the shortest of a few, because the device has to wait for a delayed host.
   double device_time() const {
     double shortest = graph_between_stamps();
     for (unsigned i = 1; i < kGraphTimes; ++i) shortest = std::min(shortest, graph_between_stamps());
@@ -221,7 +221,7 @@ class Bursts {
     const auto began = slots.load<uint64_t>(), ended = slots.load<uint64_t>(kSlotBytes);
     if (began == 0 || ended < began)
       throw Failure(FailureKind::kInvalidResult,
-                    "A kernel beside a graph was launched successfully but did not run: it wrote no time.");
+                    "A kernel next to a graph was launched successfully but did not run: it wrote no time.");
     return static_cast<double>(ended - began) / (request_.nodes + 1);
   }
 
@@ -244,7 +244,7 @@ class Bursts {
 
 LaunchBursts measure_bursts(DeviceSession& session, const BurstRequest& request) {
   if (request.nodes > 1 && request.call != BurstCall::kGraph)
-    throw Failure(FailureKind::kInvalidResult, "Expected one kernel a launch but for graphs, but received " +
+    throw Failure(FailureKind::kInvalidResult, "Expected one kernel per launch, except for graphs, but received " +
                                                    std::to_string(request.nodes) + " nodes.");
   return Bursts(session, request).run();
 }

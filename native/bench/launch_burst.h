@@ -1,9 +1,9 @@
-// SCHED-002's block: many launches one behind the other without a wait in between, then one wait for all of them.
+// SCHED-002's block: many launches without a wait in between, then one wait for all of them.
 // OH-001 is the isolated launch.
 //
-// Every kernel counts itself on the device. Behind the last kernel of each stream a further one stamps host memory,
-// which the host reads as soon as its wait returns: a layer that only notes launches down, or returns from the wait
-// early, is found out by a missing stamp or a wrong count.
+// Every kernel counts itself on the device. After the last kernel of each stream another one stamps host memory, which
+// the host reads as soon as its wait returns. A missing stamp or a wrong count therefore reveals a layer that only
+// notes launches, or returns early from the wait.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ enum class BurstCall { kKernel, kKernelEx, kGraph };
 
 struct BurstRequest {
   BurstCall call = BurstCall::kKernel;
-  unsigned launches = 1;  // of a burst, over all threads
-  unsigned nodes = 1;     // kernels of a launch; above 1 for graphs alone
-  unsigned threads = 1;   // that launch at the same time; 1: the calling one
-  unsigned streams = 1;   // of each thread, in turn
+  unsigned launches = 1;  // launches per burst, over all threads
+  unsigned nodes = 1;     // kernels per launch; more than 1 only for graphs
+  unsigned threads = 1;   // threads that launch at the same time; 1: only the calling one
+  unsigned streams = 1;   // streams per thread, used in turn
   unsigned bursts = 1;
   unsigned warmup = 0;  // launches of each thread before the first burst
-  uint64_t core = 0;    // whose turn it is; of one thread alone
+  uint64_t core = 0;    // index of the processor to use, if there is only one thread
 };
 
 struct LaunchBursts {
-  unsigned kernels = 0;           // of a burst, with the stamps
-  std::vector<double> total_ns;   // from the first call until every wait has returned
-  std::vector<double> submit_ns;  // until the last launch call has returned
-  // Of a kernel of a graph, by the device's clock around one launch of it; nullopt of other calls.
+  unsigned kernels = 0;           // kernels per burst, including those that stamp
+  std::vector<double> total_ns;   // per burst: from the first call until every wait has returned
+  std::vector<double> submit_ns;  // per burst: from the first call until the last launch call has returned
+  // Time per kernel of a graph, by the device's clock around one launch; nullopt for other calls.
   std::optional<double> device_ns;
   std::optional<int> core;
 };

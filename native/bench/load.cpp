@@ -17,7 +17,7 @@ namespace gvb {
 namespace {
 
 constexpr uint64_t kMostBins = 1'000'000;
-// In addition to start and duration: set-up, and kernels that end after the load.
+// Time beyond start and duration: set-up, and kernels that end after the load.
 constexpr uint64_t kSpareNs = 2'000'000'000;
 // The host sleeps while it waits for longer kernels, so that an abort is noticed.
 constexpr uint64_t kLongKernelNs = 50'000'000;
@@ -323,7 +323,7 @@ class LoadRun {
 
 Load measure_load(DeviceSession& session, const LoadRequest& request) {
   if (request.nodes > 1 && !is_graph(request.call))
-    throw Failure(FailureKind::kInvalidResult, "Expected one kernel a launch but for graphs, but received " +
+    throw Failure(FailureKind::kInvalidResult, "Expected one kernel per launch, except for graphs, but received " +
                                                    std::to_string(request.nodes) + " nodes.");
   if (request.partition > 0 && in_thread_stream(request.call))
     throw Failure(FailureKind::kInvalidResult,

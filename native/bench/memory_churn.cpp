@@ -14,7 +14,7 @@ using abi::CUresult;
 
 namespace {
 
-// The standard leaves open how its distributions draw; a plan has to be the same everywhere.
+// The standard does not define how its distributions draw, but a plan must be the same everywhere.
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 size_t below(std::mt19937_64& random, size_t count) {
@@ -41,7 +41,7 @@ class Churn {
       take_all(plan, plan.kept);
     else
       fill(plan);
-    // What a pool keeps of freed blocks is not free.
+    // Freed blocks that a pool keeps do not count as free memory.
     batch_.path->finish();
     if (churn_.no_memory.empty()) churn_.no_memory = held_.look_at_all();
     churn_.blocks = batch_.blocks.size();
@@ -56,7 +56,7 @@ class Churn {
     return !churn_.timed_out && churn_.no_memory.empty();
   }
 
-  // False where it was refused.
+  // Returns false if the allocation was refused.
   bool take(size_t bytes) {
     ++churn_.operations;
     const CUresult code = held_.take(batch_, bytes, churn_.no_memory);
@@ -99,7 +99,7 @@ class Churn {
   }
 
   void free_planned(const ChurnPlan& plan) {
-    // Where the block of each place is now, and which place the block there is of.
+    // Maps each place of the plan to the current index of its block, and back.
     std::vector<size_t> at(plan.sizes.size()), of(plan.sizes.size());
     std::iota(at.begin(), at.end(), size_t{0});
     std::iota(of.begin(), of.end(), size_t{0});

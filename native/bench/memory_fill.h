@@ -29,10 +29,10 @@ struct MemoryFill {
   double took_ns = 0;
 };
 
-// In addition to what is already held.
+// Holds the blocks in addition to what is already held.
 MemoryFill fill_memory(DeviceSession& session, const MemoryFillRequest& request);
 
-// Everything that is held.
+// Frees everything that is held.
 MemoryReleased release_memory(DeviceSession& session);
 
 struct RefusalsRequest {

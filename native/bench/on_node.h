@@ -1,5 +1,5 @@
-// Keeps the measuring thread on the processors of the device's NUMA node for as long as it lives: memory that it
-// touches first is then of that node, and copies do not cross to another socket.
+// Keeps the measuring thread on the processors of the device's NUMA node for as long as the object lives: memory that
+// the thread touches first is then on that node, and copies do not cross to another socket.
 #pragma once
 
 #include <sched.h>
@@ -11,7 +11,7 @@
 
 namespace gvb {
 
-// The processors of a list as the kernel writes it ("0-3,8"); nullopt where it is none.
+// The processors of a list in the kernel's format ("0-3,8"); nullopt if the text has another format.
 std::optional<cpu_set_t> processors_of(const std::string& list);
 
 class OnNode {
@@ -21,7 +21,7 @@ class OnNode {
   OnNode(const OnNode&) = delete;
   OnNode& operator=(const OnNode&) = delete;
 
-  // nullopt where the driver does not name a node (CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID), or this thread may use none of
+  // nullopt if the driver does not name a node (CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID), or if this thread may use none of
   // its processors: it then stays where it is.
   std::optional<int> number() const { return number_; }
 

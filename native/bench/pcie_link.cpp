@@ -8,7 +8,7 @@ namespace gvb {
 
 namespace {
 
-// NVML may take milliseconds: where the copies ended before it answered, it is asked again behind more of them.
+// NVML may take milliseconds: if the copies ended before it answered, it is asked again with more copies.
 constexpr unsigned kFirstCopies = 8;
 constexpr unsigned kMostCopies = 128;
 constexpr double kLinkNsPerMs = 1e6;
@@ -50,7 +50,7 @@ PcieLink read_pcie_link(DeviceSession& session, const PcieLinkRequest& request) 
     GVB_CALL(cuda, "waiting for copies", cuStreamSynchronize, stream.get());
     float milliseconds = 0;
     GVB_CALL(cuda, "reading the time of copies", cuEventElapsedTime, &milliseconds, began.get(), ended.get());
-    // The copies began after `before`, so that they ended after `read` where they took longer than that.
+    // The copies began after `before`, so they ended after `read` if they took longer than the time between the two.
     link.under_load = static_cast<double>(milliseconds) * kLinkNsPerMs > static_cast<double>(read - before);
   }
   return link;

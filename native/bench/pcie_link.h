@@ -9,14 +9,14 @@
 namespace gvb {
 
 struct PcieLinkRequest {
-  size_t bytes = 0;  // of each copy that keeps the link busy
+  size_t bytes = 0;  // size of each copy that keeps the link busy
   uint64_t seed = 0;
 };
 
-// nullopt: NVML does not report it, as for links that are no PCIe.
+// nullopt: NVML does not report it, e.g. because the link is not PCIe.
 struct PcieLink {
   std::optional<unsigned> generation, width, max_generation, max_width;
-  // Whether copies were still under way when it was read.
+  // Whether copies were still in progress when it was read.
   bool under_load = false;
 };
 

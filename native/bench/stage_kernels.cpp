@@ -37,8 +37,8 @@ StageKernels::StageKernels(DeviceSession& session, const Room& room, const Stage
   if (shape.shared_bytes > 0)
     GVB_CALL(cuda_, "allowing a kernel its shared memory", cuFuncSetAttribute, kernel_,
              abi::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shape.shared_bytes));
-  GVB_CALL(cuda_, "clearing what kernels count in", cuMemsetD8_v2, scratch_.get(), 0, room.places * kScratchBytes);
-  GVB_CALL(cuda_, "clearing what kernels count in", cuCtxSynchronize);
+  GVB_CALL(cuda_, "clearing the kernel counters", cuMemsetD8_v2, scratch_.get(), 0, room.places * kScratchBytes);
+  GVB_CALL(cuda_, "clearing the kernel counters", cuCtxSynchronize);
 }
 
 void StageKernels::begin(size_t given) {
@@ -50,7 +50,7 @@ void StageKernels::begin(size_t given) {
   }
   for (size_t i = 0; i < tokens_.size(); ++i) tokens_[i] = i < given ? seed_ + static_cast<unsigned>(i) : 0;
   GVB_CALL(cuda_, "handing out tokens", cuMemcpyHtoD_v2, device_tokens_.get(), tokens_.data(), token_bytes());
-  // Streams that do not wait for the default one would begin without.
+  // Streams that do not wait for the default stream would start without the tokens.
   GVB_CALL(cuda_, "handing out tokens", cuCtxSynchronize);
 }
 

@@ -1,5 +1,5 @@
-// Kernels that do a fixed amount of arithmetic on a token and say when they ran (gvb_stage): each takes one token and
-// makes another one of it, which shows afterwards that it ran, and on what.
+// Kernels that do a fixed amount of arithmetic on a token and record when they ran (gvb_stage): each computes a new
+// token from one that it takes, which later shows that it ran, and on which input.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace gvb {
 
 struct StageStamps {
-  uint64_t began = 0, ended = 0;  // of %globaltimer
+  uint64_t began = 0, ended = 0;  // times of %globaltimer
   double took() const { return static_cast<double>(ended - began); }
 };
 
-// A kernel: where its times go, the token that it takes, and the one that it makes.
+// A kernel: where it stores its times, the token that it takes, and the one that it makes.
 struct Stage {
   size_t place, in, out;
 };
 
 struct StageShape {
   unsigned blocks = 1;
-  unsigned shared_bytes = 0;  // of each block
+  unsigned shared_bytes = 0;  // shared memory per block
 };
 
 class StageKernels {
@@ -32,14 +32,14 @@ class StageKernels {
   };
   StageKernels(DeviceSession& session, const Room& room, const StageShape& shape);
 
-  // Before a run: no times, the first `given` tokens new ones, the others 0.
+  // Call before a run: clears the times, sets the first `given` tokens to new values and the others to 0.
   void begin(size_t given);
   void launch(const Stage& stage, unsigned rounds, abi::CUstream stream) const;
-  // After a run, once every stream was waited for.
+  // Call after a run, once all streams are done.
   void read_tokens();
 
   StageStamps stamps(size_t place) const;
-  // Throws kInvalidResult where it did not run, or did other work than its own.
+  // Throws kInvalidResult if the kernel did not run or did the wrong work.
   StageStamps checked(const Stage& stage, unsigned rounds, const std::string& name) const;
 
  private:
@@ -59,7 +59,8 @@ class StageKernels {
 
 double median_of(std::vector<double> values);
 
-// As many rounds as make a kernel of about `stage_ns`; `alone` says how long one of so many rounds takes.
+// The number of rounds that makes a kernel take about `stage_ns`; `alone` returns the duration of a kernel with a given
+// number of rounds.
 template <class Alone>
 unsigned calibrated_stage(uint64_t stage_ns, const Alone& alone) {
   constexpr unsigned kFirstRounds = 256, kTrials = 3;

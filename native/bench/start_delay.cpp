@@ -15,9 +15,9 @@ namespace {
 
 constexpr unsigned kFullThreads = 1024;  // two such blocks fill a multiprocessor
 constexpr unsigned kBlocksPerMultiprocessor = 2;
-// Longer waits are slept through: the times are the device's.
+// The host sleeps during longer waits, because the times are taken on the device.
 constexpr int64_t kSpunNs = 300'000, kNapNs = 50'000;
-// Beyond what any queue of this measurement takes.
+// Longer than any queue of this measurement takes.
 constexpr int64_t kPatienceNs = 30'000'000'000;
 
 struct Priorities {
@@ -29,7 +29,7 @@ Priorities priorities_of(const Cuda& cuda, bool wanted) {
   if (!wanted) return range;
   GVB_CALL(cuda, "asking for stream priorities", cuCtxGetStreamPriorityRange, &range.least, &range.greatest);
   if (range.least == range.greatest)
-    throw Failure(FailureKind::kFunctionMissing, "The device has one stream priority alone.");
+    throw Failure(FailureKind::kFunctionMissing, "The device has only one stream priority.");
   return range;
 }
 
@@ -40,7 +40,7 @@ Stream make_stream_of(const Cuda& cuda, int priority) {
   return Stream(cuda, stream);
 }
 
-// Kernels that fill the device, so many of them queued at any time.
+// Keeps a fixed number of kernels queued that fill the device.
 class Backlog {
  public:
   Backlog(DeviceSession& session, const StartDelayRequest& request, Stream stream)
@@ -58,12 +58,12 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
-  // Launches as many as have ended; how many are not over when it returns.
+  // Launches a new kernel for each that has ended; returns the number of kernels that are not over.
   unsigned top_up() {
     while (over_ < launched_) {
       const abi::CUresult code = query_(finished_[over_ % finished_.size()].get());
       if (code == abi::CUDA_ERROR_NOT_READY) break;
-      cuda_.check(code, "cuEventQuery", "looking for a kernel's end");
+      cuda_.check(code, "cuEventQuery", "checking whether a kernel has ended");
       ++over_;
     }
     while (launched_ - over_ < finished_.size()) launch();
@@ -121,7 +121,7 @@ class Delays {
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     const int64_t began = std::max(now_ns(), request_.start_at_ns);
     const int64_t until = began + static_cast<int64_t>(request_.window_ns);
-    // The first kernels of a queue begin behind nothing.
+    // The first kernels of a queue have nothing to wait for.
     top_up();
     for (int64_t due = began + gap(); due < until; due = std::max(due, now_ns()) + gap()) {
       await(due);

@@ -12,7 +12,7 @@ namespace gvb {
 
 namespace {
 
-// All that a block may have: no second block fits on its multiprocessor.
+// The most shared memory that a block may have, so that no second block fits on its multiprocessor.
 unsigned whole_shared_memory(const DeviceSession& session) {
   const auto bytes =
       device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
@@ -40,7 +40,7 @@ class Streams {
     for (unsigned i = 0; i < request.streams; ++i)
       streams_.push_back(partition_ ? partition_->make_stream() : make_stream(cuda_));
   }
-  // Before what the kernels write to is gone.
+  // Kernels must be over before the memory that they write to is freed.
   ~Streams() {
     for (const Stream& stream : streams_) cuda_.api.cuStreamSynchronize(stream.get());
   }
@@ -57,7 +57,7 @@ class Streams {
     return checked(0, rounds).took();
   }
 
-  // In turn, as a host that feeds several streams does it.
+  // Launches to the streams in turn, like a host that feeds several streams.
   void run(unsigned rounds, StreamConcurrency* out) {
     kernels_.begin(places());
     for (size_t place = 0; place < places(); ++place)
@@ -89,7 +89,7 @@ class Streams {
       took.push_back(found.took());
       work += found.took();
     }
-    // An end comes before a start of the same moment.
+    // At equal times an end counts before a start.
     std::sort(changes.begin(), changes.end());
     int now = 0, most = 0;
     for (const auto& change : changes) most = std::max(most, now += change.second);

@@ -11,14 +11,14 @@ namespace gvb {
 
 struct ConcurrencyRequest {
   unsigned streams = 1;
-  unsigned kernels = 1;    // of each stream, one behind the other
-  uint64_t kernel_ns = 0;  // what a kernel is to take alone
-  unsigned rounds = 0;     // of arithmetic in a kernel; 0: as many as kernel_ns takes, which is tried out
+  unsigned kernels = 1;    // kernels per stream, one after the other
+  uint64_t kernel_ns = 0;  // target duration of a kernel alone
+  unsigned rounds = 0;     // rounds of arithmetic per kernel; 0: calibrated to take kernel_ns
   unsigned runs = 1;
   unsigned partition = 0;  // all streams on so many multiprocessors alone; 0: on all of them
 };
 
-// By the device's clock; a value a run but for the first two.
+// Times by the device's clock; one value per run, except for the first two members.
 struct StreamConcurrency {
   unsigned rounds = 0;
   unsigned blocks = 0;            // of a kernel: a block a multiprocessor, and a part of them a stream

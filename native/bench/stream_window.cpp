@@ -97,7 +97,7 @@ class Streaming {
  private:
   uint64_t moved_by_pass() const { return bytes_ * (request_.kind == StreamKind::kCopy ? 2 : 1); }
 
-  // From the start of the window to the end of a kernel, which is waited for.
+  // Waits for the end of a kernel; returns the time from the start of the window until then.
   double device_ns(const Event& finished) const {
     GVB_CALL(cuda_, "waiting for a stream of memory", cuEventSynchronize, finished.get());
     float ms = 0;
@@ -105,7 +105,7 @@ class Streaming {
     return double{ms} * 1e6;
   }
 
-  // Written once, so that what is read or copied is not what the driver clears memory with.
+  // Buffers are written once, so that the data differs from the value with which the driver clears memory.
   void prepare() {
     const abi::CUdeviceptr from = spans_.get();
     GVB_CALL(cuda_, "clearing the stamps", cuMemsetD8_v2, from, 0, kMostKernels * sizeof(Span));
@@ -198,7 +198,7 @@ class Streaming {
     out.origin_ms = static_cast<double>(origin_ms);
     uint64_t last = 0;
     for (const auto& [from, to] : spans) {
-      if (from < last || to <= from) fail("kernels that follow one another have stamps that do not");
+      if (from < last || to <= from) fail("the stamps of successive kernels are not in order");
       last = to;
       out.from_ns.push_back(static_cast<double>(from - origin_ms * 1'000'000));
       out.to_ns.push_back(static_cast<double>(to - origin_ms * 1'000'000));

@@ -193,7 +193,7 @@ struct CUmemAllocationProp {
 
 enum CUmemcpySrcAccessOrder : int { CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1 };
 
-// Of copies in a batch (CUDA 12.8).
+// Attributes of copies in a batch (CUDA 12.8).
 struct CUmemcpyAttributes {
   CUmemcpySrcAccessOrder srcAccessOrder;
   CUmemLocation srcLocHint;

@@ -60,7 +60,7 @@ struct ShareLimit {
 enum class Grants { kMemory, kNothing, kTwice };
 
 struct Settings {
-  // By function index; hooked functions without a delay have 0.
+  // Delays by function index; hooked functions without a delay have 0.
   int64_t delay_ns[kCudaFunctionCount] = {};
   bool hooked[kCudaFunctionCount] = {};
   double per_live_ns = 0;                   // in addition to delay_ns, in the functions below
@@ -70,7 +70,7 @@ struct Settings {
   uint64_t context_bytes = 0;
   uint64_t shown_bytes = 0;  // 0: the limit
   abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
-  uint64_t forgotten_bytes = 0;  // of every block that is freed
+  uint64_t forgotten_bytes = 0;  // bytes of every freed block that stay counted
   Grants grants = Grants::kMemory;
   std::string pool;  // empty: the account is this process's own
   unsigned sm_percent = 100;

@@ -14,7 +14,7 @@ struct Descendant {
   std::string name;
 };
 
-// Without zombies.
+// Zombies are not included.
 std::vector<Descendant> descendants();
 
 void signal_all(int signal);

@@ -1,4 +1,4 @@
-// Memory of every kind until there is none left: software that handles the error goes on.
+// Allocates memory of every kind until there is none left: software that handles the error must keep working.
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kFirstChunk = size_t{256} << 20, kLastChunk = size_t{2} << 20;
 constexpr size_t kUsedBytes = size_t{1} << 20;
-// More than any machine can address: nothing of it is ever taken, so that the machine itself does not run out.
+// More than any machine can address, so that nothing is allocated and the machine itself does not run out of memory.
 constexpr size_t kMoreThanAddressable = size_t{1} << 50;
 constexpr size_t kBeyondBytes = size_t{1} << 30;
 
@@ -23,7 +23,7 @@ Memory memory_of(Run& run) {
   return memory;
 }
 
-// Until the smallest chunk is refused; the code that refused it.
+// Allocates until the smallest chunk is refused; returns the error code.
 int fill_memory(Run& run, std::vector<CUdeviceptr>* blocks) {
   const auto allocate = run.address(cuda::cuMemAlloc_v2);
   int code = abi::CUDA_SUCCESS;
@@ -44,7 +44,7 @@ void all_memory(Run& run) {
   report::calls("cuMemAlloc_v2 until it is refused");
   report::code("cuMemAlloc_v2 until it is refused", fill_memory(run, &blocks));
   if (blocks.empty()) throw Over("there is no memory at all");
-  // What a cache does that is told so: it gives something back and asks again.
+  // Does what a cache does after a refusal: frees something and allocates again.
   run.need(cuda::cuMemFree_v2, blocks.back());
   blocks.pop_back();
   CUdeviceptr at = 0;

@@ -1,4 +1,4 @@
-// A program that is terminated while it works, as every orchestrator does it: does the next one start?
+// A program that is terminated while it works, as by any orchestrator: does the next one start?
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

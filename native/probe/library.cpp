@@ -19,7 +19,8 @@ void Library::close() {
   opened_ = false;
 }
 
-// As the CUDA runtime does it; see driver/symbol_paths.cpp. Like a program, uses a layer's answer without checking it.
+// Looks functions up like the CUDA runtime; see driver/symbol_paths.cpp. Like a program, uses a layer's answer without
+// checking it.
 void* Library::by_runtime(const Symbol& symbol) const {
   const auto get =
       reinterpret_cast<decltype(cuda::cuGetProcAddress_v2)::Pointer>(dlsym(handle_, "cuGetProcAddress_v2"));

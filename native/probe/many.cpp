@@ -1,5 +1,5 @@
-// As many objects as large programs create. Natively, as many as memory and time allow; then the same number under the
-// system.
+// Creates as many objects as large programs do. Natively, it creates as many as memory and time allow; then the same
+// number under the system.
 #include <algorithm>
 #include <string>
 #include <vector>

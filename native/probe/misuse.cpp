@@ -1,4 +1,4 @@
-// Mistakes that a program is told of, and lives on.
+// Mistakes for which a program gets an error, after which it keeps working.
 #include <string>
 #include <thread>
 
@@ -25,7 +25,7 @@ void corrupt(Run& run) {
   run.enter();
   abi::CUmodule module = nullptr;
   run.call(cuda::cuModuleLoadDataEx, &module, "no module at all", 0, nullptr, nullptr);
-  // What a download that was cut short leaves.
+  // The remains of an interrupted download.
   const std::string whole = gvb_ptx_base;
   const std::string half = whole.substr(0, whole.size() / 2);
   run.call(cuda::cuModuleLoadDataEx, &module, half.c_str(), 0, nullptr, nullptr);

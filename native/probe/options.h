@@ -15,10 +15,10 @@ struct Options {
   std::string driver;  // path of the driver's libcuda
   std::string device;  // UUID; empty: the first device
   SymbolPath path = SymbolPath::kRuntime;
-  std::optional<size_t> memory;      // what the system grants, in bytes
-  std::optional<size_t> count;       // as many as were made natively
+  std::optional<size_t> memory;      // memory limit of the system in bytes
+  std::optional<size_t> count;       // number of objects that were created natively
   std::optional<std::string> state;  // a file that the layer keeps for the tenant alone
-  std::optional<std::string> token;  // of a second process: what the first one tells it
+  std::optional<std::string> token;  // data from the first process, for a second process
 };
 
 // Throws std::invalid_argument.

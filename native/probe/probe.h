@@ -1,5 +1,5 @@
-// A probe: something that real software does, in its first second or when something goes wrong, and the public report
-// of it going wrong under a layer.
+// A probe: something that real software does in its first second or after an error, and the public report of its
+// failure under a layer.
 #pragma once
 
 #include <vector>
@@ -12,30 +12,30 @@ struct Probe {
   const char* name;
   const char* issue;
   void (*run)(Run&);
-  // The body of its second process, if it has one; the token passes what that needs to know.
+  // The body of its second process, if it has one; the token passes the data that the second process needs.
   void (*second)(Run&) = nullptr;
-  // It may disturb others or needs most of the card's memory, so it runs alone, after the others.
+  // Whether the probe must run alone, after the others, because it may disturb them or needs most of the card's memory.
   bool alone = false;
-  // What it is asked for: COMPAT-001, ERR-003, or ERR-002. Of the last two it ends with a kernel whose result is
-  // checked.
+  // The metrics that use the probe: COMPAT-001, ERR-003, or ERR-002. For the last two it ends with a kernel whose
+  // result is checked.
   bool compatibility = true;
   bool errors = false;
-  // It says nothing of a layer that keeps no file for a tenant.
+  // Whether the probe needs the layer's state file of a tenant; it cannot test a layer without one.
   bool needs_state = false;
 };
 
-// Of ERR-003 alone.
+// A probe of ERR-003 only.
 inline Probe error_probe(Probe probe) {
   probe.compatibility = false;
   probe.errors = true;
   return probe;
 }
-// Of both.
+// A probe of COMPAT-001 and ERR-003.
 inline Probe also_error_probe(Probe probe) {
   probe.errors = true;
   return probe;
 }
-// Of ERR-002.
+// A probe of ERR-002.
 inline Probe recovery_probe(Probe probe) {
   probe.compatibility = false;
   return probe;
@@ -43,7 +43,7 @@ inline Probe recovery_probe(Probe probe) {
 
 using Probes = std::vector<Probe>;
 
-// One list per subject, each in the file of that name.
+// One list of probes per subject, each in the file of that name.
 Probes vmm_probes();
 Probes memory_info_probes();
 Probes pool_probes();

@@ -11,7 +11,7 @@
 
 namespace gvb::probe {
 
-// The descriptor number of `shared` in a second process.
+// The number that the descriptor `shared` has in a second process.
 constexpr int kShared = 9;
 
 struct SecondProcess {
@@ -21,7 +21,7 @@ struct SecondProcess {
   int shared = -1;                       // a descriptor to pass on
 };
 
-// This process's environment; `variables` are added or replace those of the same name.
+// This process's environment, with `variables` added or replaced.
 std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 pid_t start(const Run& run, const SecondProcess& second);
@@ -29,7 +29,7 @@ pid_t start(const Run& run, const SecondProcess& second);
 void await_end(const std::string& who, pid_t pid);
 // Replaces this process.
 [[noreturn]] void become(const Run& run, const SecondProcess& second);
-// A forked child that only runs `body`.
+// Forks a child that only runs `body`.
 pid_t fork_child(const std::function<void()>& body);
 
 }  // namespace gvb::probe

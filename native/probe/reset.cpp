@@ -1,4 +1,4 @@
-// Whether a process that met a fault of its kernel can go on by itself.
+// Whether a process can recover by itself after its kernel failed.
 #include "kernels/ptx.h"
 #include "probe/probe.h"
 

@@ -61,8 +61,8 @@ class Run {
   // Calls cuInit, chooses the device and makes its primary context current.
   void initialise();
   void enter();
-  void load();       // libcuda, as usual
-  void load_nvml();  // and calls nvmlInit
+  void load();       // loads libcuda in the usual way
+  void load_nvml();  // loads NVML and calls nvmlInit
 
   // Reports whether something is as required; "wrong" in a native run means that the question cannot be asked here.
   void expect(const std::string& what, bool right) { report::data(what, right ? "right" : "wrong"); }
@@ -72,16 +72,16 @@ class Run {
   // Calls cuMemAlloc, fills and checks the memory, and calls cuMemFree.
   void use_memory(const std::string& what);
   abi::CUfunction empty_kernel();
-  // One of the base module.
+  // A kernel of the base module.
   abi::CUfunction kernel(const char* name);
-  // A kernel whose result is compared with what it must be: the context still works.
+  // Runs a kernel and checks its result, which shows that the context still works.
   void follow_up();
 
   // Ends a probe's report: the owners of the functions it called, and that it finished.
   void finish();
 
  private:
-  // The device and its memory by cuDeviceTotalMem, as JSON.
+  // The device, and its memory that cuDeviceTotalMem reports, as JSON.
   std::string memory_seen();
   Library& library_of(const Symbol& symbol);
   void* found(const Symbol& symbol);

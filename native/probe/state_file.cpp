@@ -1,5 +1,5 @@
-// What a layer notes down about its tenants, in a file of its own, and that file's accidents. The file is one of the
-// tenant that this process is in; without a layer there is none, and the program is the same.
+// The file in which a layer keeps the state of a tenant, and damage to that file. It is the file of this process's
+// tenant; without a layer there is none, and the program does the same.
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@
 namespace gvb::probe {
 namespace {
 
-// Of linux/capability.h, which not every system has: the right to write to what its owner may only read.
+// From linux/capability.h, which not every system has: the right to write to files that are read-only for their owner.
 constexpr unsigned long kDacOverride = 1;
 constexpr int64_t kStormNs = 50'000'000;
 constexpr size_t kStormBytes = size_t{2} << 20;
@@ -34,12 +34,12 @@ void deleted(Run& run) {
   run.use_memory("memory afterwards");
 }
 
-// The first process makes the file; the one that it becomes finds it so.
+// The first process creates the file; after exec the new program finds it.
 void read_only(Run& run) {
   await_end("the process that makes the file", start(run, {"", "make", environment_with({}), -1}));
   if (run.options.state) {
     accident("making the layer's file read-only", chmod(run.options.state->c_str(), S_IRUSR | S_IRGRP | S_IROTH));
-    // Root may write to it all the same, unless it gives that up.
+    // Root may write to a read-only file unless it drops that capability.
     if (geteuid() == 0) accident("giving up the right to write to it", prctl(PR_CAPBSET_DROP, kDacOverride, 0, 0, 0));
   }
   become(run, {"", "use", environment_with({}), -1});
@@ -53,7 +53,7 @@ void read_only_second(Run& run) {
   run.finish();
 }
 
-// Its first process is killed while it allocates, which leaves in the file whatever stood there.
+// The first process is killed while it allocates, which leaves the file in an arbitrary state.
 void stale(Run& run) {
   int ends[2];
   if (pipe(ends) != 0) throw Over("pipe failed");

@@ -26,10 +26,10 @@ struct CardSettings {
   double l2_queue_ns = 30;  // more, when others use all of the cache's rate
   double dram_gbs = 4800;
   double pcie_gbs = 63;
-  double pcie_out_gbs = 0;    // from the card; 0: as to it
-  double pageable_gbs = 0;    // of host memory that is not pinned; 0: as pinned
+  double pcie_out_gbs = 0;    // rate from the card; 0: same as pcie_gbs
+  double pageable_gbs = 0;    // rate for host memory that is not pinned; 0: same as for pinned memory
   int64_t pcie_gen = 5;       // 0: NVML reports no link
-  int64_t pcie_idle_gen = 0;  // while nothing is copied; 0: the same
+  int64_t pcie_idle_gen = 0;  // generation while nothing is copied; 0: same as pcie_gen
   int64_t pcie_width = 16;
   int64_t pcie_max_width = 16;
   int64_t copy_engines = 3;  // 1: one for both directions
@@ -60,14 +60,14 @@ struct CardSettings {
   int64_t memory_percent = 0;
   // For a MIG instance.
   int64_t parent = -1;   // the card it belongs to; -1: this is a card
-  int64_t instance = 0;  // index among those of its card
-  int64_t slices = 0;    // sevenths of the card
+  int64_t instance = 0;  // index among the card's instances
+  int64_t slices = 0;    // size in sevenths of the card
   // For a card that is split into instances: their number, and the index of the first.
   int64_t instances = 0;
   int64_t first_instance = 0;
 };
 
-// Whether one allocation is larger than the card has memory, or gives at once.
+// Whether an allocation is larger than the card's memory, or than the card grants in one block.
 inline bool is_too_large(const CardSettings& card, size_t bytes) {
   const int64_t most = card.largest_mib > 0 ? card.largest_mib : card.memory_mib;
   return bytes > static_cast<size_t>(most * kMiB);

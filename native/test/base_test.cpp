@@ -1,4 +1,4 @@
-// What driver, bench, simulator and interposer share.
+// Tests of the code that driver, bench, simulator and interposer share.
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>

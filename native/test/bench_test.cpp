@@ -171,7 +171,7 @@ void test_processor_lists() {
   for (const char* wrong : {"", "2-1", "1-", "-1", "1,x", "99999999"}) CHECK(!processors_of(wrong));
 }
 
-// The plan of a churn follows from its seed, and keeps what it says.
+// The plan of a churn follows from its seed, and keeps the specified amount.
 void test_churn_plan() {
   constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB, kFill = 2000 * kMiB, kKeep = 1000 * kMiB;
   const ChurnSizes sizes = {64 * kKiB, 64 * kKiB, 64 * kMiB};

@@ -429,7 +429,7 @@ void moved_bytes_are_counted_as_they_move() {
   CHECK_EQUAL(std::lround(traffic.bus_in), 40);
   CHECK_EQUAL(std::lround(traffic.link_out), 30);
   CHECK_EQUAL(traffic.bus_out + traffic.link_in, 0.0);
-  // Work that alone uses a half of the way moves half as much in its time.
+  // Work that alone uses half of the bus moves half as much in its time.
   const LanePoint staged = scene.put(scene.lane(client), 20, 10, demand_of(kCopyOut, 0.5));
   CHECK_EQUAL(scene.end(staged), 30);
   CHECK_EQUAL(std::lround(traffic.bus_out), 20);

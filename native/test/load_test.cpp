@@ -135,7 +135,7 @@ void test_gaps(DeviceSession& session) {
 void test_refusals(DeviceSession& session) {
   LoadRequest nodes = request_of(LoadCall::kKernel, 1'000'000);
   nodes.nodes = 2;
-  CHECK(failure_of([&] { measure_load(session, nodes); }).find("Expected one kernel a launch") == 0);
+  CHECK(failure_of([&] { measure_load(session, nodes); }).find("Expected one kernel per launch") == 0);
   LoadRequest bins = request_of(LoadCall::kKernel, 1'000'000);
   bins.bin_ns = 1;
   CHECK(failure_of([&] { measure_load(session, bins); }).find("Expected at most 1000000 bins") == 0);

@@ -102,7 +102,7 @@ export function start(
 export const command = (args: readonly string[], environment?: NodeJS.ProcessEnv, sim?: string): Promise<Outcome> =>
   start(args, environment, sim).done;
 
-/** In a folder that several commands share. */
+/** Runs the command in a folder that several commands share. */
 export const commandIn = (cwd: string, args: readonly string[], sim?: string): Promise<Outcome> =>
   start(args, {}, sim, cwd).done;
 

@@ -1,4 +1,4 @@
-/** What `compare` refuses, and what it saves if it cannot continue as requested. */
+/** The input that `compare` refuses, and the results that it saves if it cannot continue as requested. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

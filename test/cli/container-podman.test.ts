@@ -14,7 +14,7 @@ const cannot = withoutPodman('systems of kind container with podman and runc');
 const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024'];
 const IMAGE = 'localhost/gvb-test:1';
 
-/** What Node, the addon and the simulated driver load. */
+/** The libraries that Node, the addon and the simulated driver load. */
 function librariesOf(files: readonly string[]): string[] {
   const text = execFileSync('ldd', [...files], { encoding: 'utf8' });
   const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path);

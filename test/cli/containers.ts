@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 const succeeds = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
-/** Else says what is not tested. */
+/** Whether this machine cannot unshare namespaces; if so, prints what is not tested. */
 export function cannotUnshare(what: string): boolean {
   const can = succeeds('unshare', '--mount', 'true');
   if (!can) console.warn(`Skipped, because this user may make no namespaces: ${what}.`);

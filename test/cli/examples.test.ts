@@ -57,7 +57,7 @@ describe('docs/systems.md', () => {
   });
 });
 
-/** In another folder, so that the library is named by its absolute path. */
+/** Writes a changed example to another folder, so that the library is named by its absolute path. */
 function changed(change: (text: string) => string): string {
   const file = join(emptyFolder(), 'changed.yaml');
   const text = readFileSync(example, 'utf8');

@@ -118,7 +118,7 @@ describe('interruption', () => {
   });
 });
 
-// In parallel with one that waits for its deadline.
+// These tests run in parallel, because one of them waits for its deadline.
 describe.concurrent('a lost worker', () => {
   it('fails only its current metric', async () => {
     const target = join(emptyFolder(), 'x.json');

@@ -15,14 +15,14 @@ const SCHEDULING_AND_ERRORS = ['SCHED-001', 'SCHED-004', 'ERR-001', 'ERR-002', '
 const IN_WORKER = ['OH-002', 'OH-003'];
 /** Well into the metrics. */
 const LONGEST_MS = 1_800;
-/** Of the small card, and what it and a context take of it. */
+/** Memory of the small card, and the parts that the card itself and a context take. */
 const CARD_MIB = 2_418;
 const CONTEXT_MIB = 16;
 const RESERVED_MIB = 2;
 const SMALL_CARD = `,memory_mib=${CARD_MIB},context_mib=${CONTEXT_MIB}`;
 const rest = ['--simulate', '--json', '-'];
 
-/** All on one card, and with one TMPDIR, like tenants of one machine. */
+/** All processes use one card and one TMPDIR, like tenants of one machine. */
 function machine(tenantMetrics: readonly string[], more = '') {
   const [region, TMPDIR] = [ownRegion('killed'), temporaryFolder('killed')];
   const sim = `region=${region},init_ms=1,context_ms=1${more}`;
@@ -58,7 +58,7 @@ async function killProcesses(
       process.kill(pid, 'SIGKILL');
       kills++;
     } catch {
-      // It has just ended by itself.
+      // The process has just ended by itself.
     }
   }
   await done;

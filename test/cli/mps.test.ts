@@ -57,7 +57,7 @@ async function compare(system: string, path: string, more: readonly string[] = [
   return outcome;
 }
 
-// In parallel, because they wait for daemons.
+// These tests run in parallel, because they wait for daemons.
 describe.concurrent('mps', () => {
   it('measures proven clients of a private daemon, and makes it quit', async () => {
     const { code, stdout, stderr } = await compare('mps:sm=25', programs());

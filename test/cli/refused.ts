@@ -21,7 +21,7 @@ const listening: readonly (readonly [EventEmitter, string])[] = [
   ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [process, signal] as const),
 ];
 
-/** For commands that fail early: workers left in this process would not be cleaned up. */
+/** Use only for commands that fail early: workers left in this process would not be cleaned up. */
 export async function refused(args: readonly string[], { cwd = emptyFolder(), sim = '' } = {}): Promise<Outcome> {
   const seen = { stdout: '', stderr: '' };
   const before = { cwd: process.cwd(), env: process.env, code: process.exitCode };

@@ -20,7 +20,7 @@ const everything = saved(everyKind());
 const run = runDocument({ metrics: [measured('OH-001', 5, 0, 320), measured('OH-005', -0.5, 0)] });
 const report = (...args: string[]) => command(['report', ...args]);
 
-/** As committed; `npx vitest run -u` rewrites them, and the diff must be reviewed. */
+/** A committed reference file; `npx vitest run -u` rewrites it, and the diff must be reviewed. */
 const golden = (name: string) => join(import.meta.dirname, '../golden', name);
 const extensions = {
   json: 'json',

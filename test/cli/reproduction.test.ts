@@ -24,7 +24,7 @@ function printed(markdown: string): string[][] {
   return block.split('\n').map((line) => argumentsOf(line));
 }
 
-/** They contain nothing here that a shell would need quoted. */
+/** Splits a command at spaces: its arguments need no quoting here. */
 const argumentsOf = (line: string): string[] => /npx gpu-virt-bench (\S.*)$/.exec(line)?.[1]?.split(' ') ?? [];
 
 async function compared(folder: string, ...more: string[]) {

@@ -1,4 +1,4 @@
-/** What --timeout bounds besides the metrics. The simulated cuInit represents one that hangs: it takes 100 s. */
+/** The steps besides metrics that --timeout bounds. The simulated cuInit takes 100 s, like one that hangs. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { expectRefusal, refused } from './refused.js';
 const hangs = 'init_ms=100000';
 const few = ['OH-002', '--simulate', '--iterations', '20', '--timeout', '10'];
 
-// In parallel, the longest first, because they wait for their deadlines.
+// These tests run in parallel, the longest first, because they wait for their deadlines.
 describe.concurrent('--timeout', () => {
   it('bounds the cuInit of one system of a comparison, without affecting the others', async () => {
     const systems = ['--system', 'native', '--system', systemOnCard('slow', hangs)];

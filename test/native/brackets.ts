@@ -10,7 +10,7 @@ export interface Bracket {
   mostNs: number;
 }
 
-/** For the time from before `first` until after `last`, both calls of one thread. */
+/** Bounds of the time from before `first` until after `last`, which are calls of one thread. */
 export function bracketOf({ calls }: Recorded, first: RecordedCall, last: RecordedCall): Bracket {
   const own = calls.filter(({ thread, name }) => thread === first.thread && name.startsWith('cu'));
   const [before, behind] = [own[own.indexOf(first) - 1], own[own.indexOf(last) + 1]];
@@ -35,7 +35,10 @@ export function expectMedianBetween({ value, ci95 }: Estimate, brackets: readonl
     expectBetween(ci95?.[end] as number, [least.ci95?.[end] as number, most.ci95?.[end] as number]);
 }
 
-/** The same of rates: bytes a nanosecond are GB/s. A median of rates is not that of the times where two of them are the middle. */
+/**
+ * The same for rates in GB/s (bytes per nanosecond). With an even number of samples the median of rates differs from
+ * the rate of the median time.
+ */
 export const expectRateBetween = (rate: Estimate, bytes: number, brackets: readonly Bracket[]): void =>
   expectMedianBetween(
     rate,

@@ -107,7 +107,7 @@ export async function measureRecorded(requests: readonly Request[], options: Chi
   return { results, recorded: recordedIn(record) };
 }
 
-/** The same for metrics that start processes: by process, in the order in which they started. */
+/** The same for metrics that start processes, with one record per process in the order of their starts. */
 export async function measureProcesses(requests: readonly Request[], options: ChildOptions = {}) {
   const { results, record } = await recording(requests, options);
   return { results, processes: recordedByProcess(record) };

@@ -15,7 +15,7 @@ export const environment = {
 
 export interface Compared {
   comparison: ComparisonDocument;
-  /** By system and round. */
+  /** Documents by system and round. */
   documents: RunDocument[][];
   /** The origin of each document, by system and round. */
   origins: RoundOrigin[][];

@@ -8,7 +8,7 @@ const gone = () => expect.poll(() => processesOf(mark)).toEqual([]);
 
 describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006', () => {
   it('is unsupported if only one process fits into memory', async () => {
-    // On the simulated card, where a context takes 500 MiB.
+    // A context takes 500 MiB of the simulated card.
     const result = await measured('OH-006', environmentUnder(null, 'memory_mib=800'));
     expect(result).toMatchObject({
       status: 'unsupported',

@@ -1,4 +1,4 @@
-/** What the simulated device did under the load of the limit check in `compare` and `calibrate`, from the record. */
+/** The simulated device's recorded work under the load of the limit check in `compare` and `calibrate`. */
 import { sum } from 'simple-statistics';
 import { COMPUTE_SHARE } from '../../lib/native/compute-share.js';
 import { median } from '../../lib/stats/median.js';
@@ -8,9 +8,9 @@ import type { Recorded } from './record.js';
 export interface Granted {
   launches: number;
   kernelNs: number;
-  /** From the first kernel to the end of the last. */
+  /** Busy share of the time from the first kernel's start to the last one's end. */
   busyShare: number;
-  /** For whole windows of `binMs` from the first kernel on. */
+  /** Busy share of each whole window of `binMs` from the first kernel's start on. */
   bins: number[];
 }
 
@@ -19,7 +19,7 @@ const ofLoad = (recorded: Recorded) => recorded.named('cuLaunchKernel').filter((
 export const hasLoad = (recorded: Recorded): boolean => ofLoad(recorded).length > 0;
 
 export function grantedOf(recorded: Recorded): Granted {
-  // By the device's clock, which stamps them: with another clock a window at the end could be whole or not.
+  // Uses the device's clock, which stamps the kernels: by another clock the last window could be incomplete.
   const kernels = ofLoad(recorded).map(({ begins, ends }) => ({ begins: deviceTime(begins), ends: deviceTime(ends) }));
   const lengths = kernels.map(({ begins, ends }) => ends - begins);
   const origin = kernels[0]?.begins ?? 0;

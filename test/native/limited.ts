@@ -88,13 +88,13 @@ export function freeShares(loads: readonly LoadRecord[]): number[] {
 }
 
 export interface TrueShares {
-  /** Relative to the work without a limit, with equally long kernels. */
+  /** Work of each bin in per cent of that without a limit, with equally long kernels. */
   percent: number[];
   /** A kernel's work is credited in pieces, the last one when it ends: up to one kernel at either side of a bin. */
   tolerance: number;
 }
 
-/** In each bin entirely within the load. */
+/** The shares in each bin that is entirely within the load. */
 export function trueShares(load: LoadRecord, freeShare: number, binMs: number): TrueShares {
   const binNs = binMs * 1e6;
   const [from, to] = spanOf(load);

@@ -22,7 +22,7 @@ async function one(name: MeasureFunction, environment: NodeJS.ProcessEnv = {}, s
   const [result] = await measure([[name, { iterations: 3 }]], { sim: { ...card, ...sim }, environment });
   return result as MetricResult;
 }
-/** On a card large enough for what a layer keeps. */
+/** Measures on a card that is large enough for the memory that the layer keeps. */
 const lazily = (name: MeasureFunction, lazy: string) =>
   one(name, { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy }, lazy.endsWith('kept') ? { memory_mib: 140_000 } : {});
 const limited = (name: MeasureFunction, interpose: string) =>

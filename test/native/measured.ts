@@ -29,8 +29,8 @@ export const environmentUnder = (interpose: string | null, sim?: string, record?
   environmentSystem(environment(interpose, sim, record));
 
 /**
- * With separate state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the system's
- * folder.
+ * A custom system with separate state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the
+ * system's folder.
  */
 export async function customUnder(interpose: string, stateFile?: string, record?: string): Promise<System> {
   const { PATH, HOME, GVB_SIM } = environment(null, '', record);
@@ -49,7 +49,7 @@ export async function customUnder(interpose: string, stateFile?: string, record?
 }
 
 /**
- * What a coordinator sees from outside on a card with these settings. NVML is loaded once per process, so a file has
+ * A coordinator's readings from outside of a card with these settings. NVML is loaded once per process, so a file has
  * one card.
  */
 export async function truthOutside(settings: string): Promise<GroundTruth> {

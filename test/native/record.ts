@@ -12,12 +12,14 @@ export interface RecordedCall {
   name: string;
   entered: number;
   left: number;
-  /** For a launch: its first and last instruction. For a locked hook: when it held the lock. */
+  /**
+   * Start and end: of a launch, its first and last instruction; of a locked hook, the time in which it held the lock.
+   */
   begins: number;
   ends: number;
   bytes: number;
   thread: number;
-  /** At most 15 characters. */
+  /** Name of the kernel, at most 15 characters. */
   kernel: string;
   /** Whether it is the interposer's hook, as opposed to the driver's call that follows. */
   hook: boolean;
@@ -27,7 +29,7 @@ export interface ProcessRecord {
   pid: number;
   /** Cost of one reading of the clock in that process. */
   readingNs: number;
-  /** In the order of their returns. */
+  /** Calls in the order of their returns. */
   calls: RecordedCall[];
 }
 
@@ -203,7 +205,7 @@ export class Recorded {
 
 export const recordedIn = (folder: string): Recorded => new Recorded(recordsIn(folder));
 
-/** By process, in the order of their first calls. */
+/** One record per process, in the order of their first calls. */
 export function recordedByProcess(folder: string): Recorded[] {
   const records = recordsIn(folder).filter(({ calls }) => calls.length > 0);
   return [...new Set(records.map(({ pid }) => pid))]

@@ -16,13 +16,13 @@ export const interruptedOf = (processes: number): number => Math.max(1, Math.flo
 
 export interface RecordedStart {
   recorded: Recorded;
-  /** By step, in ns. */
+  /** Duration of each step in ns. */
   stepsNs: { init: number; context: number; module: number; firstAlloc: number };
   totalNs: number;
   /** When cuInit was called, and when the first result was available. */
   initAt: number;
   resultAt: number;
-  /** For every context after the first. */
+  /** Time to create every context after the first, in ns. */
   recreatedNs: number[];
 }
 
@@ -55,7 +55,7 @@ export function startOf(recorded: Recorded, kind: keyof typeof CONTEXT): Recorde
     module: loadedAt(recorded, module) - module.entered,
     firstAlloc: durationOf(alloc),
   };
-  // Before the device, and between device, context and module, the process makes other calls, untimed.
+  // Other, untimed calls precede the device's step and separate the steps of device, context and module.
   const deviceNs = device ? durationOf(device) : 0;
   const totalNs = stepsNs.init + deviceNs + stepsNs.context + (result.left - module.entered);
   const [initAt, resultAt] = [init.entered, result.left];

@@ -6,7 +6,7 @@ import { loadAddon } from '../../lib/native/load.js';
 import { FakeLauncher } from '../fake-launcher.js';
 
 const COUNT = 3;
-/** With this many processes, at the shortest lead. */
+/** The shortest lead time with this many processes. */
 const LEAD_NS = 35e6;
 const LEADS = [1, 4, 16, 64];
 /** A process that is asked late has less of its lead left, but never more: the clocks differ at most by this. */

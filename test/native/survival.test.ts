@@ -1,4 +1,4 @@
-/** What the addon may encounter in a host program and must survive, or report. */
+/** Conditions in a host program that the addon must survive or report. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -39,7 +39,7 @@ describe('tenants', () => {
     });
     expect(windows).toHaveLength(2);
     for (const { startedNs, endedNs, operations } of windows) {
-      // As late as a busy machine makes it, but never early.
+      // A busy machine may delay the start, but it is never early.
       expect(startedNs).toBeGreaterThanOrEqual(0);
       expect(endedNs).toBeGreaterThanOrEqual(WINDOW_NS);
       expect(operations).toBeGreaterThan(0);

@@ -30,7 +30,7 @@ function timed(endedBefore: number, first: RecordedCall, launches: RecordedCall[
   };
 }
 
-/** In order, including uncounted batches. Every second event ends a batch. */
+/** All batches in order, including uncounted ones. Every second event ends a batch. */
 export function timedBatches({ calls }: Recorded): TimedBatch[] {
   const batches: TimedBatch[] = [];
   let first: RecordedCall | null = null;
@@ -47,7 +47,7 @@ export function timedBatches({ calls }: Recorded): TimedBatch[] {
   return batches;
 }
 
-/** Per launch of each batch, in ns. */
+/** Least time per launch of a batch, in ns. */
 export const leastOf = ({ leastNs, launches }: TimedBatch): number => leastNs / launches.length;
 export const mostOf = ({ mostNs, launches }: TimedBatch): number => mostNs / launches.length;
 

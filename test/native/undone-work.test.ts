@@ -26,7 +26,7 @@ async function inChild(name: MeasureFunction, lazy: string, iterations: number):
   return result;
 }
 
-/** With a compute limit that the layer claims. */
+/** A system with a compute limit that the layer only claims. */
 const limited = (lazy: string): System => ({
   ...under(lazy),
   capabilities: { ...under(lazy).capabilities, computeLimit: 'softDutyCycle' },

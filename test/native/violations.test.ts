@@ -9,7 +9,7 @@ import { compared, environment } from './compared.js';
 
 const DETAIL = '12 GiB were held under a limit of 10 GiB';
 
-/** It judges from outside, and finds a violation in one system. */
+/** A metric that checks from outside and finds a violation in one system. */
 const limit: MetricDefinition = {
   ...metric('IS-001'),
   where: 'fresh-processes',

@@ -10,7 +10,7 @@ import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 
 const copied = ['.prettierrc.json', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
-/** Only read. */
+/** Folders that are linked, because they are only read. */
 const linked = ['node_modules', 'build', 'bench'];
 
 const METRIC = 'lib/metrics/overhead/oh-900-toy.ts';

@@ -1,4 +1,6 @@
-/** What npm would publish, and what of it can be imported. Prebuilds are made in CI and not checked here. */
+/**
+ * The files that npm would publish, and which of them can be imported. Prebuilds are made in CI and not checked here.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';

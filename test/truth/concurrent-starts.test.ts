@@ -55,7 +55,7 @@ type Recording = Awaited<ReturnType<typeof concurrentStarts>>;
 
 const MS = 1e6;
 const startedAt = (starts: readonly RecordedStart[]) => Math.min(...starts.map(({ initAt }) => initAt));
-/** From the first call of any of them: the release was earlier by the time of loading the driver. */
+/** Times from the first call of any process; the release was earlier by the time of loading the driver. */
 const sinceFirstCall = (starts: readonly RecordedStart[]) =>
   starts.map(({ resultAt }) => (resultAt - startedAt(starts)) / MS);
 const toleranceMs = (starts: readonly RecordedStart[]) =>

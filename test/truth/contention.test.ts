@@ -13,7 +13,7 @@ import { undisturbed, undisturbedRecord } from '../undisturbed.js';
 
 const HOLD_US = 2_000;
 const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
-/** They run before the common window, in every process. */
+/** Warm-up operations, which run before the common window in every process. */
 const WARMUP = 10;
 /**
  * The operation, and one call before each window of it and in each of the launches' windows: recording all others would
@@ -97,7 +97,7 @@ function truthOf(windows: readonly (readonly Operation[])[], readingNs: number):
   };
 }
 
-/** For the rows of allocations and frees, by number of processes. */
+/** Expected values of the rows of allocations and frees, for one process and for several. */
 function truths(folder: string): { alone: Truth; together: Truth } {
   const processes = recordedByProcess(folder).map((process) => process.joined());
   const windows = processes.flatMap((process) => windowsOf(process).map((window) => ({ process, window })));
@@ -162,7 +162,7 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
     );
     const shared = growth(result, 'allocFree');
     expect(shared).toBeGreaterThan(0.5 * HOLD_US);
-    // At most half of a shared lock's cost: both include sleeps that end late on a busy machine.
+    // The growth is at most half of a shared lock's cost: both include sleeps that end late on a busy machine.
     expect(growth(result, 'allocFree', 'separate')).toBeLessThan(0.5 * shared);
     expect(rowsOf(result, 'allocFree', 'separate').map(({ processes }) => processes)).toEqual(
       rowsOf(result, 'allocFree').map(({ processes }) => processes),

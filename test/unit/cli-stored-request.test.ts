@@ -1,4 +1,4 @@
-/** What must be unchanged for --resume. */
+/** The settings that must be unchanged for --resume. */
 import { mkdirSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

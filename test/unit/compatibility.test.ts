@@ -116,7 +116,7 @@ describe('the order of probes', () => {
   }
   const one = (name: string, alone = false): One => ({ name, alone });
 
-  /** Each ends when it is told to. */
+  /** Fake processes, each of which ends when it is told to. */
   function stage() {
     const running = new Map<string, () => void>();
     const run = ({ name }: One) =>

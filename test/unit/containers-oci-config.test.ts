@@ -50,7 +50,7 @@ describe('the configuration of an OCI bundle', () => {
       linux: { seccomp: { x: 1 } },
     });
     expect(typesOf(config)).toEqual(['mount', 'user', 'uts']);
-    // What was given is not changed.
+    // The given object is not changed.
     expect(given.process.args).toEqual(['sh']);
   });
 

@@ -15,7 +15,7 @@ export const prices: GpuPrices = {
   ],
 };
 
-/** As `exec` measures it of a program. */
+/** A result in the form in which `exec` measures a program. */
 export const ofProgram = (
   id: string,
   unit: string,
@@ -38,7 +38,7 @@ export const ofProgram = (
 /** Rounds differ a little. */
 const drift = (round: number): number => 1 + 0.002 * round;
 
-/** Of a program: so many tokens a second, and p99 between tokens in ms. */
+/** A program's results: tokens per second, and p99 between tokens in ms. */
 export function serving(rates: Record<string, [tokensPerSecond: number, p99Ms: number]>) {
   return (round: number): MetricResult[] =>
     Object.entries(rates).flatMap(([workload, [rate, p99]]) => [

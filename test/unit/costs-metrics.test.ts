@@ -43,7 +43,7 @@ describe('what a metric counts by', () => {
     ['ms', 'lower', 'step', { as: 'time', seconds: 1e-3, per: 'step' }],
     ['tokens', 'none', undefined, { as: 'number', per: 'token' }],
     ['count', 'none', 'request', { as: 'number', per: 'request' }],
-    // Nothing says what it is the time of, or that more is better, or it is taken back.
+    // It is unknown what took the time, or more is not better, or the definition says that nothing is counted.
     ['ms', 'lower', undefined, null],
     ['images/s', 'higher', undefined, null],
     ['tokens/s', 'none', undefined, null],
@@ -58,7 +58,7 @@ describe('what a metric counts by', () => {
 describe('the costs of a program', () => {
   it('are the price of the time that a million tokens take', () => {
     const document = measured(() => [ofProgram('w/rate', 'tokens/s', 'higher', 1_000)]);
-    // 1000 s of 3.6 an hour, and of half of it.
+    // 1000 s at 3.6 per hour, and at half of that.
     expect(resultsOf(document, 'w/cost-per-million-tokens').map(({ value }) => value)).toEqual([
       ...[1, 1, 1].map((value) => expect.closeTo(value, 12)),
       ...[0.5, 0.5, 0.5].map((value) => expect.closeTo(value, 12)),
@@ -87,7 +87,7 @@ describe('the costs of a program', () => {
     expect(resultsOf(document, 'w/cost-per-request')[0]).toMatchObject({ value: 1e-4, unit: 'USD / request' });
     expect(resultsOf(document, 'w/cost-per-step')[0]).toMatchObject({
       value: expect.closeTo(5e-4, 15),
-      // 3 ms are no amount of money.
+      // A difference of 3 ms does not apply to money.
       details: { delta: { relative: 0.02 } },
     });
   });

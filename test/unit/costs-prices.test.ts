@@ -78,7 +78,7 @@ describe('prices of a file', () => {
     ['prices: { cards: 1, systems: { __proto__: { share: x } } }', 'Expected share of __proto__ of systems of prices'],
   ])('%s is refused', (text, message) => {
     expect(() => read(text)).toThrow(message);
-    // With its place in the file.
+    // The error names the place in the file.
     expect(() => read(text)).toThrow(/^w\.yaml:3:\d+: /);
   });
 
@@ -88,7 +88,7 @@ describe('prices of a file', () => {
       "Expected systems of prices to be systems that are measured but received 'hami': did you mean hamii?",
     );
     expect(() => checkPriced(prices, ['native', 'mps'])).toThrow('there are native, mps.');
-    // A custom system without proofs is called so in documents.
+    // Documents label a custom system without proofs like this.
     expect(() => checkPriced(prices, ['native', 'hami (unverified)'])).not.toThrow();
   });
 
@@ -138,10 +138,10 @@ describe('prices of a saved document', () => {
     });
     expect(costOf(document, 1)?.unit).toBe('EUR / million tokens');
     expect(costOf(document, 1)?.value).toBeCloseTo(2 * (costOf(stored, 1)?.value ?? 0), 12);
-    // Of costs alone; all else is as it was.
+    // Only costs change; everything else stays.
     const back = read('prices: { cards: 3.6, systems: { mps-50: { share: 50% } } }');
     expect(repriced(document, back).systems[0]).toEqual(stored.systems[0]);
-    // A share that was given stays, as one from a limit does.
+    // A given share is kept, like one from a limit.
     expect(repriced(repriced(document, back), read('prices: { cards: 2 }')).prices?.systems[2]).toMatchObject({
       sharePercent: 50,
       perHour: 1,
@@ -156,7 +156,7 @@ describe('prices of a saved document', () => {
   it('need a share of what no earlier price says', () => {
     const unpriced = served(null);
     expect(() => repriced(unpriced, read('prices: { cards: 1 }'))).toThrow(
-      'The document does not say what part of the card hami-50 is limited to: give it under systems of prices',
+      'The document does not record which share of the card hami-50 is limited to: give it under systems of prices',
     );
     const given = 'prices: { cards: 1, systems: { hami-50: { share: 50% }, mps-50: { share: 20% } } }';
     expect(repriced(unpriced, read(given)).prices?.systems.map(({ perHour }) => perHour)).toEqual([1, 0.5, 0.2]);

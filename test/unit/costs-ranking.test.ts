@@ -10,7 +10,7 @@ import { ofProgram, prices, served, serving } from './costs-fixtures.js';
 import { comparison } from './report-fixtures.js';
 import { gaussian } from './stats-fixtures.js';
 
-/** One metric of program `w`, by system a value a round. */
+/** A document with one metric of program `w`: for each system, one value per round. */
 function document(values: Record<string, (number | Partial<MetricResult>)[]>, id = 'w/rate'): ComparisonDocument {
   const of = (value: number | Partial<MetricResult>) => ({
     ...ofProgram(id, id.endsWith('p99') ? 'ms' : 'tokens/s', id.endsWith('p99') ? 'lower' : 'higher', 1),
@@ -38,7 +38,7 @@ describe('the rank of a system', () => {
   });
 
   it('is shared with whom it overlaps, which is not transitive', () => {
-    // b reaches into both a and c; a lies wholly above c.
+    // The interval of b overlaps those of a and c; a is entirely above c.
     const spread = (value: number, by: number) => [-1, -0.5, 0, 0.5, 1].map((step) => value + by * step);
     const values = { native: spread(1, 0), a: spread(10, 0.01), b: spread(9.75, 0.4), c: spread(9.5, 0.01) };
     const found = rankedIn(document(values));
@@ -113,13 +113,13 @@ describe('the rank of a system', () => {
           const given = document({ native: [1, 1, 1], ...Object.fromEntries(entries) });
           const ranks = ranksOf(given);
           const values = Object.values(ranks).filter((rank) => rank !== null);
-          // Somebody is best, and a rank counts who is better.
+          // There is always a best system, and a rank counts the systems that are better.
           expect(Math.min(...values)).toBe(1);
           expect(Math.max(...values)).toBeLessThanOrEqual(arms.length);
           const turned = document({ native: [1, 1, 1], ...Object.fromEntries([...entries].reverse()) });
           expect(ranksOf(turned)).toEqual(ranks);
           const scaled = entries.map(([name, own]) => [name, own.map((each) => scale * each)]);
-          // Where intervals touch, rounding decides.
+          // If intervals touch, rounding decides.
           const gaps = rankedIn(given).flatMap(({ interval, rank }) => (interval && rank !== null ? interval : []));
           const isTouching = gaps.some((a, i) => gaps.some((b, j) => i !== j && Math.abs(a / b - 1) < 1e-9));
           fc.pre(!isTouching);
@@ -153,7 +153,7 @@ it('the intervals of a ranking hold together as often as they say', () => {
       ? 1
       : 0;
   }
-  // Three standard errors of the share.
+  // The tolerance is three standard errors of the share.
   expect(held / trials).toBeGreaterThan(CONFIDENCE - 3 * Math.sqrt((CONFIDENCE * (1 - CONFIDENCE)) / trials));
   expect(held / trials).toBeLessThan(0.99);
 });
@@ -272,8 +272,8 @@ describe('throughput against p99 latency', () => {
     });
     expect(merged.rankings?.[0]?.systems).toMatchObject([
       { system: 'native', reason: REFERENCE },
-      { system: 'a', rank: null, reason: 'not measured beside the others' },
-      { system: 'b', rank: null, reason: 'not measured beside the others' },
+      { system: 'a', rank: null, reason: 'not measured in the same rounds as the others' },
+      { system: 'b', rank: null, reason: 'not measured in the same rounds as the others' },
     ]);
   });
 });

@@ -223,7 +223,7 @@ describe('a stored baseline', () => {
   it('pairs differences to native with the rounds beside them, wherever these are in the document', () => {
     const arms = (rates: number[]) =>
       rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
-    // As merged from two documents, of which the first lacks two rounds of the layer.
+    // A comparison as merged from two documents, of which the first lacks two rounds of the layer.
     const merged = comparison({
       native: { 'OH-010': arms([100, 100, 100, 200, 200]) },
       layer: { 'OH-010': arms([90, 180, 180]) },

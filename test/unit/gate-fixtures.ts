@@ -6,7 +6,7 @@ import { device, runDocument } from './run-fixtures.js';
 
 /** A round's value, or other fields of its result. */
 export type Measured = number | Partial<MetricResult>;
-/** By system, then metric, then round. */
+/** Values by system, then metric, then round. */
 export type Values = Record<string, Record<string, Measured[]>>;
 
 export function card(change: Partial<GpuInfo> = {}): GpuInfo {

@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 
 const lib = fileURLToPath(new URL('../../lib', import.meta.url));
 
-/** From the bottom up; folders in one line may import each other. Files directly in lib/ use everything. */
+/**
+ * Folders from the bottom up; those in one line may import each other. Files directly in lib/ may import everything.
+ */
 const levels = [
   ['errors'],
   ['results', 'stats'],

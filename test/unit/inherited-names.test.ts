@@ -12,7 +12,7 @@ import { everyKind } from './report-fixtures.js';
 
 const names = Object.getOwnPropertyNames(Object.prototype);
 
-/** As if a file with that name was read. */
+/** The value as if it was read from a file with that name. */
 const renamed = <T>(value: T, from: string, to: string): T =>
   JSON.parse(JSON.stringify(value), (_, each: unknown) => (each === from ? to : each)) as T;
 
@@ -27,7 +27,7 @@ const usual = plain.plan.systems[1] as string;
 const text = async (format: Format, name: string) =>
   [await rendering(renamed(plain, usual, name))(format)].flat().join('');
 
-/** By format and length of the name, because several names have the same length. */
+/** Reports by format and length of the name, because several names have the same length. */
 const ordinary = new Map<string, Promise<string>>();
 
 function ordinaryText(format: Format, length: number): Promise<string> {

@@ -20,7 +20,7 @@ const processes = (most: number) => ({
   ],
 });
 
-/** By id: details with two sizes, as in documents, and the resulting reasons. */
+/** For each id, details with two sizes, as in documents, and the resulting reason. */
 const CASES: [id: string, some: object, other: object, reason: string][] = [
   ['OH-002', live(32, { api: 'cuMemAlloc' }), live(8, { api: 'cuMemAlloc' }), 'live blocks is 8 against 32'],
   ['OH-003', live(1024, { order: 'fifo' }), live(512, { order: 'fifo' }), 'live blocks is 512 against 1024'],

@@ -1,4 +1,4 @@
-/** PCIE-003 and FRAG: numbers that follow from windows and states. */
+/** PCIE-003 and FRAG: numbers computed from given windows and states. */
 import { expect, it } from 'vitest';
 import { steadyCheck } from '../../lib/metrics/fragmentation/frag-002-allocation-degradation.js';
 import { driftPer } from '../../lib/metrics/fragmentation/frag-003-reclaim.js';

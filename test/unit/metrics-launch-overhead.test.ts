@@ -1,4 +1,4 @@
-/** SCHED-002 from bursts whose times are known. */
+/** SCHED-002 for bursts with known times. */
 import { expect, it } from 'vitest';
 import type { BurstRequest, LaunchBursts } from '../../lib/native/addon-types.js';
 import { CudaError } from '../../lib/native/errors.js';
@@ -6,7 +6,7 @@ import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { kernelLaunchOverhead } from '../../lib/metrics/scheduling/sched-002-kernel-launch-overhead.js';
 import { sessionOf } from './run-fixtures.js';
 
-/** `graphUs`: of the device, a kernel; null where no graph can be launched. */
+/** `graphUs`: the device's time per kernel of a graph; null if no graph can be launched. */
 async function measured(launchUs: number, graphUs: number | null) {
   const session = sessionOf({
     launchBursts: ({ call, launches, nodes }: BurstRequest): Promise<LaunchBursts> => {

@@ -1,4 +1,4 @@
-/** PCIE: what a link carries, and sizes of copies. */
+/** PCIE: the rate of a link, and the sizes of copies. */
 import { describe, expect, it } from 'vitest';
 import { headlineBytes } from '../../lib/metrics/pcie/copy-curve.js';
 import { ceilingGbs, noFasterThan, unboundedBy, wholeLink } from '../../lib/metrics/pcie/link.js';
@@ -22,7 +22,7 @@ describe('a link', () => {
     expect(ceilingGbs(none)).toBeNull();
     expect(unboundedBy(none)).toMatch(/no PCIe link/);
     expect(ceilingGbs({ generation: 9, width: 16 })).toBeNull();
-    expect(unboundedBy({ ...gen5, generation: 9 })).toMatch(/generation 9 carries is not known/);
+    expect(unboundedBy({ ...gen5, generation: 9 })).toMatch(/lane of PCIe generation 9 is not known/);
     expect(unboundedBy(gen5)).toBeNull();
     expect(noFasterThan(none, [{ name: 'a', gbs: 1e6 }]).passed).toBe('not checked');
   });

@@ -1,11 +1,11 @@
-/** Whether a card holds after a measurement what it held before. */
+/** Whether a card holds the same amount of memory after a measurement as before. */
 import { expect, it } from 'vitest';
 import type { CardMemory, GroundTruth } from '../../lib/native/ground-truth.js';
 import { withCardAsFound } from '../../lib/metrics/returned-memory.js';
 
 const { signal } = new AbortController();
 
-/** NVML that reports these amounts, one a look, and the last one from then on. */
+/** NVML that reports these amounts, one per reading, and the last one repeatedly. */
 function truthOf(...usedBytes: (number | null)[]): GroundTruth {
   const left = [...usedBytes];
   const cardMemory = (): Promise<CardMemory | null> => {
@@ -34,7 +34,7 @@ it('waits for the memory of a process that has just ended', async () => {
   expect(await lookedAt(truthOf(10, 30, 20, 10))).toMatchObject({ passed: true });
 });
 
-it('is not checked where nobody looks', async () => {
+it('is not checked without a coordinator', async () => {
   expect((await lookedAt(null)).passed).toBe('not checked');
   expect((await lookedAt(truthOf(null))).passed).toBe('not checked');
   expect((await lookedAt(truthOf(10, null))).passed).toBe('not checked');

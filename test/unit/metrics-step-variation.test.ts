@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stepVariation } from '../../lib/metrics/llm/step-variation.js';
 
-/** That many steps of a batch, alternately longer and shorter than `medianNs` by that fraction; one at the median. */
+/** `count` steps of a batch, alternately longer and shorter than `medianNs` by `part`; one is at the median. */
 const steps = (batch: number, count: number, medianNs: number, part: number) =>
   Array.from({ length: count }, (_, i) => ({
     batch,

@@ -1,10 +1,10 @@
-/** SCHED-001's turns and SCHED-004's meetings, from times that are known. */
+/** SCHED-001's turns and SCHED-004's met kernels, from known times. */
 import { describe, expect, it } from 'vitest';
 import { residentAt } from '../../lib/metrics/scheduling/resident.js';
 import { sliceDistribution, turnsOf } from '../../lib/metrics/scheduling/turns-of-contexts.js';
 import type { BlockTrace } from '../../lib/native/addon-types.js';
 
-/** In us. */
+/** A trace; times in us. */
 function trace(stretches: readonly (readonly [number, number])[], originMs = 0): BlockTrace {
   return {
     originMs,
@@ -20,7 +20,7 @@ describe('turns of two contexts', () => {
     const first = [0, 2_200, 4_400].map((from) => [from, from + 1_000] as const);
     const second = [1_100, 3_300, 5_500].map((from) => [from, from + 1_000] as const);
     const turns = turnsOf([trace(first), trace(second)]);
-    // From 1.1 ms, when the second one began, to 5.4 ms, when the first one ended.
+    // The span is from 1.1 ms, when the second one began, to 5.4 ms, when the first one ended.
     expect(turns).toMatchObject({ spanMs: 4.3, atOncePercent: 0, idlePauses: 0, tickNs: 100_000 });
     expect(turns?.switchUs).toEqual([100, 100, 100]);
     expect(turns?.sliceMs).toEqual([1, 1]);

@@ -120,7 +120,7 @@ describe('a verdict', () => {
   const marks = marksIn(effectsOf(verdicts.map((verdict) => ({ verdict, ratio: 1.5, ratioCi95: [1.4, 1.6] }))));
   const shapeOf = (verdict: Effect['verdict']) => shapes(ofRow(marks, verdicts.indexOf(verdict)))[0] as Mark;
 
-  /** Only the corner that it points with is at half the height. */
+  /** The corner with which the mark points; it is the only one at half the height. */
   const tip = (verdict: Effect['verdict']) => {
     const { points } = shapeOf(verdict);
     const middle = centre(points.map(([, y]) => y));

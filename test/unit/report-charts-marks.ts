@@ -9,7 +9,7 @@ export interface Mark {
   name: string;
   attributes: Record<string, string>;
   text: string;
-  /** For a text its anchor; for other shapes their corners, without curves between them. */
+  /** The anchor of a text; the corners of other shapes, without curves between them. */
   points: [x: number, y: number][];
 }
 

@@ -9,7 +9,7 @@ import { median } from '../../lib/stats/median.js';
 import { summarise } from '../../lib/stats/summary.js';
 import { CUDA, runDocument } from './run-fixtures.js';
 
-/** For a metric of the registry, with samples that differ between rounds in a fixed way. */
+/** A result of a metric of the registry, with samples that differ between rounds in a fixed way. */
 export function measured(id: string, typical: number, round: number, count = 60): MetricResult {
   const definition = findMetric(id);
   if (!definition) throw new Error(`Expected a metric but received ${id}.`);

@@ -15,7 +15,7 @@ export interface Shape {
 const CATEGORIES = ['overhead', 'isolation', 'start-up', 'memory', 'scheduling', 'communication', 'models'];
 const VERDICTS: Effect['verdict'][] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
-/** Between 0 and 1; the same for the same arguments. */
+/** A number between 0 and 1 that depends only on the arguments. */
 function noise(...parts: number[]): number {
   const mixed = parts.reduce((sum, part, i) => sum + (part + 1) * (i * 7.31 + 12.9898), 0);
   const wild = Math.sin(mixed) * 43_758.5453;
@@ -25,7 +25,7 @@ function noise(...parts: number[]): number {
 const wellKnown = ['OH-006', 'OH-007', 'START-006'];
 /** A limit that differs from the rest of the card. */
 export const LIMIT = 30;
-/** In the second round of the last system this metric failed, if there are that many. */
+/** The metric that failed in the second round of the last system, if there are that many. */
 export const FAILED = { metric: 3, round: 1, reason: 'CUDA_ERROR_UNKNOWN (999)' };
 const idOf = (metric: number): string => wellKnown[metric] ?? `X-${String(metric + 1).padStart(3, '0')}`;
 

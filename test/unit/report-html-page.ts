@@ -69,13 +69,13 @@ export const kinds = ({ tags }: Parsed): Set<string> =>
   new Set(tags.map(({ name, attributes }) => `${name} ${Object.keys(attributes).sort().join(' ')}`));
 
 export interface Row {
-  /** As a browser shows them, except for white space. */
+  /** Texts of the cells as a browser shows them, except for white space. */
   cells: string[];
-  /** By cell. */
+  /** Attributes of each cell. */
   attributes: Record<string, string>[];
 }
 
-/** From the tables of a section, in order. */
+/** The rows of a section's tables, in order. */
 export function rowsIn(page: string, section: string): Row[] {
   const start = page.indexOf(`<section id="${section}"`);
   const own = page.slice(start, page.indexOf('</section>', start));

@@ -312,7 +312,7 @@ describe('untrusted strings', () => {
   it.each(nasty.slice(0, 8))('are shown unchanged: %s', (text) => {
     const read = parse(page(poison(comparisonOf(shape), text), poisonedWords(text)));
     expect(textOf(read)).toContain(text);
-    // Also in a drawing, where ECharts writes the text.
+    // This also applies in a drawing, where ECharts writes the text.
     const drawn = named(read, 'svg').flatMap(({ attributes }) => attributes['aria-label'] ?? []);
     expect(drawn.some((label) => label.includes(text))).toBe(true);
   });

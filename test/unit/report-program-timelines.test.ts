@@ -1,4 +1,4 @@
-/** What the GPU did while programs ran, in reports of `exec`. */
+/** The GPU's activity while programs ran, in reports of `exec`. */
 import { describe, expect, it } from 'vitest';
 import { storedTimeline } from '../../lib/monitor/stored-timeline.js';
 import { programTimelineCharts } from '../../lib/report/html/program-timelines.js';
@@ -10,7 +10,7 @@ import { gpuSample } from './monitor-fixtures.js';
 import { comparison } from './report-fixtures.js';
 import { result } from './run-fixtures.js';
 
-/** 10 s of a program, a sample every 100 ms, whose last second is a phase of its own. */
+/** A program of 10 s with a sample every 100 ms; its last second is a separate phase. */
 const timeline = storedTimeline({
   samples: Array.from({ length: 100 }, (_, i) => gpuSample({ timeS: (i + 0.5) / 10, powerW: i, energyJ: null })),
   intervalMs: 100,
@@ -20,7 +20,7 @@ const timeline = storedTimeline({
   ],
 });
 
-/** `value` of each round of a system, whose run is the number of the round. */
+/** A view in which each round of a system has the given value; the run's number is that of the round. */
 function view(programs: readonly string[], value: (round: number) => number, details: object = { ...timeline }): View {
   const metrics = (round: number) =>
     programs.map((name) =>
@@ -38,7 +38,7 @@ describe('timelines of programs', () => {
     );
     const results = view(['a'], (round) => round).categories[0]?.rows[0]?.cells[0]?.results ?? [];
     const [first] = programTimelines(view(['a'], (round) => round)).shown;
-    // Rounds have the values 0, 1, 2, …: the one in the middle is that of their median.
+    // Rounds have the values 0, 1, 2, …: the round in the middle has the median.
     const middle = (results.length - 1) / 2;
     expect(Math.abs((first?.round ?? 0) - 1 - middle)).toBeLessThanOrEqual(0.5);
     expect(first?.run).toBe(first?.round);

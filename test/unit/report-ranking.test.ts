@@ -82,7 +82,7 @@ describe('the drawing of throughput against p99 latency', () => {
   const [front] = frontsOf(served());
   const marks = marksOf(linesDrawing(frontLines(front as Front, 'title', systems)) ?? expect.fail('no drawing'));
   const labels = textsOf(marks);
-  // Both axes begin with 0: the lower one is that of x.
+  // Both axes begin at 0; the lower label is that of x.
   const lowest = Math.max(...labels.filter(({ text }) => text === '0').flatMap(ysOf));
   const x = reading(
     labels.filter((label) => /^\d$/.test(label.text) && ysOf(label)[0] === lowest),
@@ -118,7 +118,7 @@ describe('the drawing of throughput against p99 latency', () => {
     expect(places).toHaveLength(truths.length);
     for (const [i, [latency, throughput]] of truths.entries()) {
       expect(places[i]?.[0]).toBeCloseTo(latency, 1);
-      // A pixel is 57 tokens a second.
+      // A pixel is 57 tokens per second.
       expect(Math.abs((places[i]?.[1] ?? 0) - throughput)).toBeLessThan(57);
     }
   });
@@ -129,7 +129,7 @@ describe('the drawing of throughput against p99 latency', () => {
       expect([name, own.length]).toEqual([name, 4]);
       const heights = own.map((bar) => Math.max(...ysOf(bar)) - Math.min(...ysOf(bar)));
       const widths = own.map((bar) => Math.max(...xsOf(bar)) - Math.min(...xsOf(bar)));
-      // Lying ones are as high as their caps, upright ones as wide.
+      // Horizontal intervals are as high as their caps, vertical ones as wide.
       expect(heights.filter((height) => height === 8)).toHaveLength(2);
       expect(widths.filter((width) => width === 8)).toHaveLength(2);
     }
@@ -145,7 +145,7 @@ describe('the drawing of throughput against p99 latency', () => {
 });
 
 describe('names of strangers in prices and ranks', () => {
-  /** As a file may have them; what `prices` of a configuration allows is less. */
+  /** Text that a document may contain; a configuration's `prices` allow less. */
   const hostile = (text: string): ComparisonDocument => {
     const document = ranked({
       ...comparison(['native', 'a', 'b'].map((name) => ({ name, metrics: serving({ w: [10, 1] }) }))),
@@ -173,7 +173,7 @@ describe('names of strangers in prices and ranks', () => {
     ...kinds(parse(await renderReport(hostile(text), 'html'))),
   ]);
 
-  // The texts of other tests too; each page takes a while.
+  // Other tests cover these texts too, and each page takes a while.
   it.each(nasty.filter((text) => /script|img|^\| a|gnirts|line one|__proto__|^$/.test(text)))(
     'are text in every format: %j',
     async (text) => {

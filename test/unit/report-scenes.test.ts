@@ -12,7 +12,7 @@ import { result } from './run-fixtures.js';
 const screen = { width: Infinity, hasUtf8: true };
 const stem = 's@n=1/v/wall';
 
-/** Alone 2 s; natively 3 s beside the others, and without a number under the other system. */
+/** A victim that takes 2 s alone and natively 3 s beside the others; under the other system it has no number. */
 function measured(): ComparisonDocument {
   const seconds = (id: string, value: number) => result(id, { unit: 's', value });
   const alone = () => seconds(`${stem}/alone`, 2);

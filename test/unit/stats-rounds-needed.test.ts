@@ -30,7 +30,7 @@ describe('the rounds that an inconclusive effect needs', () => {
     const noise = gaussian(3);
     const rounds = (count: number) =>
       Array.from({ length: count }, () => ({ system: 1.1 * Math.exp(0.1 * noise()), baseline: 1 }));
-    // As if the five rounds had exactly this mean and this standard deviation.
+    // Assumes that the five rounds have exactly this mean and this standard deviation.
     const half = (2.776445 * 0.1) / Math.sqrt(5);
     const count = roundsNeeded(ended(Math.log(1.1), half), delta) as number;
     const resolved = Array.from({ length: 400 }, () => effect(rounds(count), 'lower', delta).verdictRaw).filter(

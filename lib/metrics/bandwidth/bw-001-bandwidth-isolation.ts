@@ -1,4 +1,4 @@
-/** BW-001: what is left of its part of the memory's bandwidth for the tenant that gets least. */
+/** BW-001: the share of its entitled memory bandwidth that the worst-off tenant gets. */
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
 import { resampledCi95 } from '../../stats/resampled.js';
@@ -12,11 +12,11 @@ const KINDS: Record<Tier, readonly StreamKind[]> = { quick: ['read'], standard: 
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
-/** Of the tenant that got least, in per cent of an equal part of what one moves alone. */
+/** The lowest rate of any tenant, in per cent of an equal part of what one tenant moves alone. */
 const worstPercent = (rates: readonly number[], { gbPerSecond }: Alone): number =>
   (100 * Math.min(...rates)) / (gbPerSecond / rates.length);
 
-/** From other bins of the time in common. */
+/** Mean rate of each tenant over the drawn bins. */
 const meanOf = (binned: readonly (readonly number[])[], draw: readonly number[]): number[] =>
   binned.map((bins) => sum(draw.map((bin) => bins[bin] as number)) / draw.length);
 
@@ -73,7 +73,7 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
   };
 }
 
-/** With times of its own, for tests; the tier decides where there are none. */
+/** With given times, for tests; without them the tier decides. */
 export const bandwidthIsolationBy =
   (times?: StreamTimes): MetricDefinition['measure'] =>
   (context) =>
@@ -85,8 +85,8 @@ export const bandwidthIsolation: MetricDefinition = {
   category: 'bandwidth',
   unit: '%',
   direction: 'higher',
-  question: 'How much of its part of the memory bandwidth does the unluckiest tenant get?',
-  estimator: 'least rate of four tenants that read memory at the same time ÷ a quarter of what one reads alone',
+  question: 'How much of its equal part of the memory bandwidth does the worst-off tenant get?',
+  estimator: 'lowest rate of four tenants that read memory at the same time ÷ a quarter of what one reads alone',
   delta: { absolute: 2 },
   impossible: outside(0, 105 * HEADLINE),
   needs: ['four tenants'],
@@ -97,10 +97,10 @@ export const bandwidthIsolation: MetricDefinition = {
 };
 
 /**
- * BW-001, %: what the tenant with the least bandwidth gets of a quarter of what an unlimited tenant moves alone, beside
- * three others that stream as well. More than 100 is possible: a card that one process cannot saturate. From tier
- * `standard` on `details.rows[]` has writes and copies beside reads, each with GB/s of every tenant and of all together
- * in per cent of one alone. Bytes are those that kernels moved between stamps of the device's clock. `iterations`,
+ * BW-001, %: bandwidth of the worst-off of four tenants that stream memory at the same time, relative to a quarter of
+ * what an unlimited tenant moves alone. It exceeds 100 on a card that one process cannot saturate. `details.rows[]` has
+ * the GB/s of every tenant, and their sum in per cent of one tenant alone; from tier `standard` on it has rows for
+ * writes and copies too. Bytes are those that kernels moved between time stamps of the device's clock. `iterations`,
  * `warmup` and `resolution` do not apply.
  */
 export const measureBandwidthIsolation = measureFunction(bandwidthIsolation);

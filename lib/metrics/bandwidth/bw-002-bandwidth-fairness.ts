@@ -23,7 +23,7 @@ interface Row {
   jain: number | null;
   ci95: [number, number] | null;
   minOverMax: number | null;
-  /** Of bins of 100 ms; null below the samples that a 5th percentile needs. */
+  /** 5th percentile of the index over bins of 100 ms; null with too few samples for it. */
   binJainP5: number | null;
   binJainMin: number | null;
   gbPerSecond: number[];
@@ -75,7 +75,7 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
   const windows: { rate: Rate; ceilingGbs: number }[] = [];
   let entered: EqualTenants['context'];
   for (const count of COUNTS[tier]) {
-    // BW-001 measures four of them with all kinds of streams: the same windows serve both.
+    // BW-001 measures four tenants with all kinds of streams; both metrics use the same windows.
     const kinds = count === HEADLINE && tier !== 'quick' ? STREAM_KINDS : (['read'] as const);
     const found = await equalTenants(context, count, kinds, togetherMs);
     rows.push(rowOf(found, seed));
@@ -114,7 +114,7 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
   };
 }
 
-/** With a window of its own, for tests; the tier decides where there is none. */
+/** With a given window, for tests; without one the tier decides. */
 export const bandwidthFairnessBy =
   (togetherMs?: number): MetricDefinition['measure'] =>
   (context) =>
@@ -153,7 +153,8 @@ export const bandwidthFairness: MetricDefinition = {
 
 /**
  * BW-002: Jain's fairness index of the memory bandwidth of four tenants with equal quotas, from 1/4 (one has everything)
- * to 1 (all have the same). In a run with BW-001 it is of the same windows. From tier `standard` on `details.rows[]` has
- * two and eight tenants too, and the index of single bins of 100 ms. `iterations`, `warmup` and `resolution` do not apply.
+ * to 1 (all have the same). In a run with BW-001 both use the same windows. From tier `standard` on, `details.rows[]`
+ * has two and eight tenants too, and the index of single bins of 100 ms. `iterations`, `warmup` and `resolution` do not
+ * apply.
  */
 export const measureBandwidthFairness = measureFunction(bandwidthFairness);

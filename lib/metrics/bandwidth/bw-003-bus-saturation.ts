@@ -1,4 +1,6 @@
-/** BW-003: whether tenants that each use an eighth of the GPU reach together what one process alone draws from memory. */
+/**
+ * BW-003: whether tenants that each use an eighth of the GPU together reach the memory bandwidth of one process alone.
+ */
 import type { Check, Tier } from '../../results/document.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
@@ -7,7 +9,7 @@ import { contextOf, grown, type Populated, separable, withTenants } from '../ten
 import { alone, type Alone, aloneCheck, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
 export interface SaturationPlan {
-  /** In ascending order; the last one is the plateau. */
+  /** Numbers of tenants in ascending order; the last one is the plateau. */
   tenants: readonly number[];
   aloneMs: number;
   togetherMs: number;
@@ -20,7 +22,7 @@ const PLANS: Record<Tier, SaturationPlan> = {
   thorough: { tenants: [1, 2, 3, 4, 5, 6, 7, MOST], aloneMs: 2_000, togetherMs: 3_000 },
 };
 const SATURATED = 0.95;
-/** More tenants may move less than fewer: by so much of the plateau it is noise. */
+/** More tenants may move less than fewer tenants; up to this fraction of the plateau the difference is noise. */
 const NOISE = 0.1;
 
 interface Row {
@@ -53,7 +55,7 @@ async function sweep(context: MeasureContext, populated: Populated, plan: Satura
       tenants,
       aggregateGbPerSecond: aggregate,
       ofAlone: aggregate === null ? null : aggregate / whole.gbPerSecond,
-      ...(aggregate === null && { unsupported: 'the tenants had no time in common' }),
+      ...(aggregate === null && { unsupported: 'the tenants did not run at the same time' }),
     });
     context.progress(`${tenants} tenants`, rows.length / plan.tenants.length);
   }
@@ -100,7 +102,7 @@ async function measure(context: MeasureContext, plan: SaturationPlan): Promise<M
   };
 }
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const busSaturationBy =
   (plan?: SaturationPlan): MetricDefinition['measure'] =>
   (context) =>
@@ -112,7 +114,7 @@ export const busSaturation: MetricDefinition = {
   category: 'bandwidth',
   unit: 'ratio',
   direction: 'higher',
-  question: 'How many bandwidth-bound tenants fit before they only take from each other?',
+  question: 'How many bandwidth-bound tenants can share the GPU before they only take bandwidth from each other?',
   estimator: 'rate of eight tenants that read memory with an eighth of the blocks each ÷ that of one with all of them',
   delta: { relative: 0.03 },
   impossible: outside(0, 1.05 * MOST),
@@ -132,9 +134,10 @@ export const busSaturation: MetricDefinition = {
 };
 
 /**
- * BW-003: what eight tenants, each with as many blocks as an eighth of the multiprocessors, read together, relative to one
- * unlimited process with all blocks: about 1 where tenants run at the same time, about what one of them reaches alone where
- * they take turns. `details.rows[]` has the GB/s of 1 to 8 tenants and `details.n95` the fewest that reach 95 % of the last
- * row. Where fewer fit, it is `unsupported`. `iterations`, `warmup` and `resolution` do not apply.
+ * BW-003: the rate at which eight tenants together read memory, relative to one unlimited process. Each tenant has as
+ * many blocks as an eighth of the multiprocessors; the one process has all of them. The value is about 1 if tenants run
+ * at the same time, and about the share of a single tenant if they take turns. `details.rows[]` has the GB/s of 1 to 8
+ * tenants, `details.n95` the smallest number of tenants that reaches 95 % of the last row. If eight tenants do not fit,
+ * it is `unsupported`. `iterations`, `warmup` and `resolution` do not apply.
  */
 export const measureBusSaturation = measureFunction(busSaturation);

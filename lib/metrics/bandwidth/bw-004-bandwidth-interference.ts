@@ -1,4 +1,4 @@
-/** BW-004: what neighbours that stream memory cost a tenant that does so too. */
+/** BW-004: how much bandwidth a tenant that streams memory loses to neighbours that stream memory too. */
 import type { Check, Tier } from '../../results/document.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
@@ -11,11 +11,11 @@ import { NS_PER_MS } from '../units.js';
 import { BIN_MS, boundCheck, bytesBetween, type Rate, rehearse, stream, type Streamed, together } from './streams.js';
 
 export interface InterferencePlan {
-  /** In ascending order; the value is of the last one. */
+  /** Numbers of neighbours in ascending order; the value is that of the last one. */
   neighbours: readonly number[];
   aloneMs: number;
   togetherMs: number;
-  /** Blocks alone, together, together, alone. */
+  /** Number of repetitions of four blocks: alone, together, together, alone. */
   turns: number;
 }
 
@@ -25,10 +25,10 @@ const PLANS: Record<Tier, InterferencePlan> = {
   standard: { neighbours: [1, 2, MOST], aloneMs: 1_500, togetherMs: 1_500, turns: 1 },
   thorough: { neighbours: [1, 2, MOST], aloneMs: 3_000, togetherMs: 3_000, turns: 3 },
 };
-/** Neighbours stream for longer, so that the victim ends beside them. */
+/** Neighbours stream this much longer, so that the victim ends before them. */
 const MARGIN_MS = 300;
 
-/** GB/s of the victim, in bins of the time that counts. */
+/** GB/s of the victim in each bin of the measured time. */
 type Bins = readonly number[];
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
@@ -48,7 +48,7 @@ class Play {
   readonly #plan: InterferencePlan;
   readonly alone: number[] = [];
   readonly together: number[] = [];
-  /** GB/s of each neighbour beside the victim, by block. */
+  /** By block: GB/s of each neighbour while the victim streamed. */
   readonly neighbours: number[][] = [];
   ceilingGbs = 0;
 
@@ -93,7 +93,7 @@ interface Row {
   neighbours: number;
   lossPercent: number | null;
   ci95?: [number, number] | null;
-  /** Of the loss, what is more than an equal part of the bandwidth for every tenant explains. */
+  /** The part of the loss that exceeds what an equal division of the bandwidth costs. */
   excessPercent?: number;
   aloneGbPerSecond?: number;
   togetherGbPerSecond?: number;
@@ -183,7 +183,7 @@ async function measure(context: MeasureContext, plan: InterferencePlan): Promise
   };
 }
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const bandwidthInterferenceBy =
   (plan?: InterferencePlan): MetricDefinition['measure'] =>
   (context) =>
@@ -196,7 +196,7 @@ export const bandwidthInterference: MetricDefinition = {
   unit: '%',
   direction: 'lower',
   question: 'How much slower does a memory-bound model get beside tenants that stream memory?',
-  estimator: 'loss of the rate at which a tenant reads memory beside three others that do, relative to alone',
+  estimator: 'loss of the rate at which a tenant reads memory while three others read memory, relative to alone',
   delta: { absolute: 2 },
   // A victim that moves nothing has lost everything.
   impossible: outside(-Infinity, 100),
@@ -216,9 +216,9 @@ export const bandwidthInterference: MetricDefinition = {
 };
 
 /**
- * BW-004, %, signed: how much of its own rate alone a tenant loses that reads memory while three others do. An equal
- * part for each of four costs 75 %; `details.rows[]` has what is lost beyond that as `excessPercent`, and from tier
- * `standard` on one and two neighbours as well. Blocks alone and together alternate. `iterations`, `warmup` and
+ * BW-004, %, signed: how much of its rate alone a tenant that reads memory loses while three others read memory. An
+ * equal part for each of four tenants costs 75 %; `details.rows[]` has the further loss as `excessPercent` and, from
+ * tier `standard` on, rows for one and two neighbours. Blocks alone and together alternate. `iterations`, `warmup` and
  * `resolution` do not apply.
  */
 export const measureBandwidthInterference = measureFunction(bandwidthInterference);

@@ -7,7 +7,7 @@ import { contextOf } from '../tenants.js';
 import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
 import { BIN_MS, rehearse, stream, type Together, togetherIn } from './streams.js';
 
-/** The number of tenants that the values are of. */
+/** The number of tenants behind the metrics' values. */
 export const HEADLINE = 4;
 
 export interface StreamTimes {
@@ -25,13 +25,13 @@ export type Case = { kind: StreamKind; together: Together } | { kind: StreamKind
 
 export interface EqualTenants {
   tenants: number;
-  /** Of each, in per cent of the card's compute; null: the system sets none. */
+  /** Quota of each tenant in per cent of the card's compute; null: the system sets no quotas. */
   quotaPercent: number | null;
   cases: Case[];
   context: ReturnType<typeof contextOf>;
 }
 
-/** Once in a round. */
+/** Measures once per round; both metrics share the result. */
 export function equalTenants(
   context: MeasureContext,
   tenants: number,
@@ -56,7 +56,7 @@ async function measure(context: MeasureContext, tenants: number, kinds: readonly
           workers.map((worker) => ({ worker, windowMs })),
         );
         const together = togetherIn(all, BIN_MS);
-        found.cases.push(together ? { kind, together } : { kind, reason: 'the tenants had no time in common' });
+        found.cases.push(together ? { kind, together } : { kind, reason: 'the tenants did not run at the same time' });
       }
     });
   } catch (error) {

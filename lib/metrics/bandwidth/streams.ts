@@ -1,4 +1,4 @@
-/** Tenants that stream memory at the same time: what each moved, and what one that nothing limits moves alone. */
+/** Tenants that stream memory at the same time: the rate of each, and the rate of an unlimited tenant alone. */
 import type { StreamKind, StreamWindow, StreamWindowRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import type { Scene } from '../../workers/scene.js';
@@ -10,7 +10,7 @@ import { NS_PER_MS } from '../units.js';
 
 export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 
-/** Of the windows in which intervals are drawn. */
+/** Length of the bins from which confidence intervals are resampled. */
 export const BIN_MS = 100;
 export const GRACE_MS = 120_000;
 /** Loads the kernels, and makes and fills buffers of the size that is measured. */
@@ -20,7 +20,10 @@ export const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
 
-/** Of one tenant, from the start of its first kernel to the end of its last one, in ns from a common origin. */
+/**
+ * What one tenant moved from the start of its first kernel to the end of its last one; times are in ns from a common
+ * origin.
+ */
 export interface Streamed {
   gbPerSecond: number;
   fromNs: number;
@@ -56,30 +59,30 @@ function streamed(window: StreamWindow, baseMs: number): Streamed {
   return { gbPerSecond, fromNs, toNs, kernels, movedBytes, ceilingGbs };
 }
 
-/** Of windows on one card, whose clock they share. */
+/** The windows must be from one card, so that they share a clock. */
 export function streamedAll(windows: readonly StreamWindow[]): Streamed[] {
   const baseMs = Math.min(...windows.map(({ originMs }) => originMs));
   return windows.map((window) => streamed(window, baseMs));
 }
 
-/** What was moved between two times: of a kernel that was under way, its part. */
+/** Bytes moved between two times; a kernel that was running at either time counts in part. */
 export const bytesBetween = ({ kernels, movedBytes }: Streamed, fromNs: number, toNs: number): number =>
   kernels.reduce((sum, kernel) => {
     const inside = Math.min(kernel.toNs, toNs) - Math.max(kernel.fromNs, fromNs);
     return inside > 0 ? sum + (movedBytes * inside) / (kernel.toNs - kernel.fromNs) : sum;
   }, 0);
 
-/** In the time in which all of them streamed. */
+/** The rates during the time in which all tenants streamed. */
 export interface Together {
   spanMs: number;
-  /** GB/s, of each tenant. */
+  /** GB/s of each tenant. */
   rates: number[];
-  /** The same in each bin of that time, by tenant. */
+  /** GB/s in each bin of that time, by tenant. */
   binned: number[][];
   ceilingGbs: number;
 }
 
-/** Null where there is no such time. */
+/** Null if there is no such time. */
 export function togetherIn(all: readonly Streamed[], binMs: number): Together | null {
   const fromNs = Math.max(...all.map((each) => each.fromNs));
   const toNs = Math.min(...all.map((each) => each.toNs));
@@ -98,11 +101,11 @@ export interface Alone {
   gbPerSecond: number;
   bufferBytes: number;
   multiprocessors: number;
-  /** 0: unknown. */
+  /** Peak memory bandwidth from memory clock and bus width; 0: unknown. */
   ceilingGbs: number;
 }
 
-/** What a tenant that nothing limits moves alone; once in a round. */
+/** The rate of an unlimited tenant alone; measured once per round. */
 export const alone = (context: MeasureContext, kind: StreamKind, windowMs: number): Promise<Alone> =>
   context.once.get(`memory stream alone: ${kind}, ${windowMs} ms`, () =>
     withoutLimits(context, referenceOf(context.system, { smPercent: 50 }), async (worker) => {
@@ -124,7 +127,7 @@ export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone)
     passed: ceilingGbs === 0 ? 'not checked' : part >= LEAST_OF_CEILING && part <= SLACK,
     detail:
       ceilingGbs === 0
-        ? 'the driver does not tell the clock and width of the memory'
+        ? 'the driver does not report the clock and width of the memory'
         : `${gbPerSecond.toPrecision(4)} of ${ceilingGbs.toPrecision(4)} GB/s`,
   };
 }
@@ -158,7 +161,7 @@ export interface Part extends Omit<Streaming, 'kind'> {
   worker: WorkerTenant;
 }
 
-/** All of them at once. Rejects with the first failure. */
+/** Runs all parts at the same time. Rejects with the first failure. */
 export async function stream(scene: Scene, kind: StreamKind, parts: readonly Part[]): Promise<Streamed[]> {
   const tasks = parts.map(({ worker, ...streaming }) => [worker, streamTask({ kind, ...streaming })] as const);
   const longest = Math.max(...parts.map(({ windowMs }) => windowMs));

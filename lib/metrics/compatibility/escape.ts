@@ -10,7 +10,7 @@ export interface Reference {
   /** Files that were preloaded into it. */
   preloaded: readonly string[];
   mpsClient: boolean;
-  /** By UUID: cuDeviceTotalMem's answer in that process, which a layer may lower to its limit. */
+  /** Memory by device UUID that cuDeviceTotalMem reports in that process; a layer may lower it to its limit. */
   memoryBytes: ReadonlyMap<string, number>;
 }
 

@@ -18,7 +18,7 @@ import { inTurns } from './turns.js';
 
 export interface Settings {
   deadlineMs: number;
-  /** Which probes. */
+  /** Selects the probes to run. */
   of: (probe: ProbeRow) => boolean;
 }
 

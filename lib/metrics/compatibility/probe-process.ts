@@ -11,10 +11,10 @@ const lineSchema = v.variant('gvb', [
     name: v.string(),
     issue: v.string(),
     alone: v.boolean(),
-    /** What it is for: COMPAT-001, ERR-003; of neither: ERR-002. */
+    /** Whether the probe belongs to COMPAT-001 and to ERR-003; if to neither, it belongs to ERR-002. */
     compatibility: v.boolean(),
     errors: v.boolean(),
-    /** It says nothing of a layer that keeps no file for a tenant. */
+    /** Whether the probe needs the layer's state file of a tenant; it cannot test a layer without one. */
     needsState: v.boolean(),
   }),
   v.object({ gvb: v.literal('call'), step }),
@@ -44,7 +44,7 @@ export type Step = Of<'code'> | Of<'data'>;
 export interface Observation {
   /** Null if it had to be killed at its deadline. */
   ending: Ending | null;
-  /** In the order of the reports. */
+  /** Results in the order in which the probe reported them. */
   steps: Step[];
   /** The call announced by the last report without a result. */
   last: string | null;
@@ -113,7 +113,7 @@ export async function runProbe(
   });
   process.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
   process.stderr.resume();
-  // It may end before it reads the end of its input.
+  // The process may end before it reads the end of its input.
   process.stdin.on('error', () => {}).end();
   const stop = new AbortController();
   try {

@@ -12,7 +12,10 @@ import { inTurns } from './turns.js';
 /** Each probe has at most two processes with a context, of about 600 MiB on a large card. */
 const PROBE_BYTES = 2 * 2 ** 30;
 const MOST_LANES = 4;
-/** Of a process under a layer, with room to spare: its start to its end is half a second. What hangs holds up no other. */
+/**
+ * Time after which a probe counts as started: generous, because under a layer it needs half a second from start to end.
+ * A probe that hangs therefore delays no other.
+ */
 const START_MS = 2_000;
 
 /** The outcome of a probe that does not work natively: `native` then says why. */
@@ -24,17 +27,17 @@ export interface JudgedProbe {
   issue: string;
   outcome: string;
   native: string;
-  /** The call in which it went another way. */
+  /** The call at which the outcome differed. */
   at?: string;
   /** What shows that the process was not under the system. */
   escape?: string;
 }
 
 export interface ProbePlan {
-  /** How many at a time. */
+  /** Number of probes that run at a time. */
   lanes: number;
   settings: Settings;
-  /** Tenants that were used before. */
+  /** Number of tenants that were used before. */
   first: number;
   progress: { from: number; to: number };
 }
@@ -43,7 +46,7 @@ interface Comparable extends ProbeRow {
   native: Native;
 }
 
-/** A probe whose process was not under the system says nothing of it, whatever it answered. */
+/** If a probe's process was not under the system, its results say nothing about the system. */
 function rowOf({ name, issue, native }: Comparable, own: Native['observation'], reference: Reference): JudgedProbe {
   const judged = outcomeOf(native.observation, own);
   const head = { probe: name, issue, native: nativeText(native.observation) };
@@ -51,7 +54,7 @@ function rowOf({ name, issue, native }: Comparable, own: Native['observation'], 
   return escape === null ? { ...head, ...judged } : { ...head, outcome: 'escapes the layer', escape };
 }
 
-/** A worker of the system, which is proven, shows what every probe must be under. */
+/** A proven worker of the system is the reference for every probe's process. */
 async function referenceIn(context: MeasureContext, scene: MetricScene, id: number): Promise<Reference> {
   const tenant = await scene.startWorker({ id });
   const reference = referenceOf(await describe(tenant.worker, targetOf(context), context.signal), context.options.path);
@@ -67,15 +70,15 @@ export const notRun = ({ name: probe, issue }: ProbeRow, reason: string): Judged
   native: reason,
 });
 
-/** A file that the layer keeps for that tenant alone, as a process in it names it. */
+/** Path, as the tenant's processes see it, of a file that the layer keeps for that tenant alone. */
 function stateOf({ system }: MeasureContext, id: number): string | null {
   const [own] = system.ownStateFiles?.({ id }) ?? [];
   return own === undefined ? null : system.launcher.pathOf(own);
 }
 
 /**
- * Those that work natively. Each in a tenant of its own: what one that was killed leaves in a layer's state is not the
- * next one's fault.
+ * Runs the probes that work natively, each in its own tenant, so that state left by a killed probe does not affect the
+ * next one.
  */
 export async function probeSystem(
   context: MeasureContext,
@@ -95,7 +98,7 @@ export async function probeSystem(
     const start = await scene.startOf({ id });
     const { count } = one.native.observation;
     const state = one.needsState ? stateOf(context, id) : null;
-    if (one.needsState && state === null) return notRun(one, "the system keeps no file that is a tenant's alone");
+    if (one.needsState && state === null) return notRun(one, 'the system keeps no separate file for each tenant');
     const more = [...(count === null ? [] : ['--count', String(count)]), ...(state === null ? [] : ['--state', state])];
     const command = probeCommand(context, start.launcher, one.name, oracle, more);
     const own = await runProbe(start, command, { deadlineMs, signal });
@@ -104,7 +107,7 @@ export async function probeSystem(
   });
 }
 
-/** As many as the card has room for, and the limit: it may count the processes of all tenants. */
+/** As many as the card's free memory and the memory limit allow; the limit may count the processes of all tenants. */
 export async function lanesFor({ system, truth }: MeasureContext): Promise<number> {
   const free = (await truth?.cardMemory())?.freeBytes ?? Infinity;
   const room = Math.floor(Math.min(free, system.limits().memoryBytes ?? Infinity) / PROBE_BYTES);

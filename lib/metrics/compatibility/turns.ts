@@ -30,7 +30,7 @@ export async function inTurns<T extends Turn, R>(
   };
   const lane = async () => {
     for (;;) {
-      // Others may have waited for the same one.
+      // Another lane may have started a process meanwhile.
       for (let seen: unknown = null; seen !== started; await seen) seen = started;
       const next = waiting.shift();
       if (!next) return;

@@ -1,4 +1,4 @@
-/** A tenant whose memory is taken and given back at random, as that of a process that has lived long. */
+/** A tenant that allocates and frees memory at random, like a long-lived process. */
 import type { MemoryChurn, MemoryChurnRequest, MemoryPath } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
@@ -12,21 +12,21 @@ const KIB = 1024;
 export const LEAST_LIMIT = GIB;
 export const SMALLEST_BYTES = 64 * KIB;
 export const LARGEST_BYTES = 64 * MIB;
-/** Of what may be used. */
+/** Fraction of the usable memory that a churn fills. */
 export const FILLED = 0.9;
-/** Of that, which is freed. */
+/** Fraction of the filled memory that is then freed. */
 export const FREED = 0.5;
-/** Published: whoever repeats the measurement has the same sizes in the same order. */
+/** Published, so that a repeated measurement has the same sizes in the same order. */
 export const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const;
-/** No churn goes on for longer: what it took is then given back, and the result says so. */
+/** Time limit of a churn; after it the memory is freed, and the result says so. */
 export const CHURN_DEADLINE_MS = 60_000;
 const DEADLINE_MS = 2 * CHURN_DEADLINE_MS;
 const NS_PER_MS = 1e6;
 
 export interface ChurnRoom {
-  /** The limit of the tenant, or all of the card. */
+  /** The tenant's memory limit, or the card's memory. */
   limitBytes: number;
-  /** What it may use now: a part of the card stays free. */
+  /** Memory that the tenant may use now; a part of the card stays free. */
   roomBytes: number;
 }
 
@@ -39,11 +39,11 @@ export class ChurnTenant {
     this.worker = worker;
   }
 
-  /** Why there is not enough to measure with, where there is not. */
+  /** Returns `unsupported` if there is too little memory. */
   async room(): Promise<ChurnRoom | Measured> {
     const { totalBytes } = await this.visible();
     const known = [this.#context.system.limits().memoryBytes, totalBytes].filter((bytes) => bytes !== null);
-    if (known.length === 0) return unsupported('neither the system nor cuMemGetInfo says how much memory there is');
+    if (known.length === 0) return unsupported('neither the system nor cuMemGetInfo reports how much memory there is');
     const limitBytes = Math.min(...known);
     if (limitBytes < LEAST_LIMIT)
       return unsupported(`${formatBytes(limitBytes)} is less than ${formatBytes(LEAST_LIMIT)}`, { limitBytes });
@@ -54,7 +54,7 @@ export class ChurnTenant {
     return askSession(this.worker, { name: 'visibleMemory', request: undefined, deadlineMs: DEADLINE_MS });
   }
 
-  /** By the coordinator's NVML; null where nobody looks from outside. */
+  /** Memory that the tenant holds by the coordinator's NVML; null if no process checks from outside. */
   held(): Promise<number | null> {
     return heldOutside(this.#context, this.worker);
   }
@@ -77,7 +77,7 @@ export class ChurnTenant {
     return askSession(this.worker, { name: 'releaseMemory', request: undefined, deadlineMs: DEADLINE_MS });
   }
 
-  /** Gives back whatever `use` took, also where it fails, and says what is left of it. */
+  /** Frees all memory after `use`, even if it fails, and returns the memory held before and after. */
   async returning<T>(use: () => Promise<T>): Promise<{ used: T; span: MemorySpan }> {
     const usedBefore = await this.held();
     let used: T;
@@ -90,17 +90,17 @@ export class ChurnTenant {
   }
 }
 
-/** What a churn of that room takes at first, and keeps in the end. */
+/** How much a churn fills at first, and keeps at the end. */
 export const churnOf = ({ roomBytes }: ChurnRoom) => {
   const fillBytes = Math.floor(FILLED * roomBytes);
   return { fillBytes, keepBytes: Math.floor((1 - FREED) * fillBytes) };
 };
 
-/** Why memory that was churned is not what was asked for; null where it is. */
+/** Why a churn did not produce the requested state; null if it did. */
 export function spoilt({ noMemory, refusals, timedOut, heldBytes }: MemoryChurn): string | null {
   if (noMemory !== null) return noMemory;
-  if (timedOut) return `the allocations and frees were not over after ${CHURN_DEADLINE_MS / 1_000} s`;
+  if (timedOut) return `the allocations and frees had not finished after ${CHURN_DEADLINE_MS / 1_000} s`;
   const refused = refusals[0];
   if (!refused) return null;
-  return `${refused.call} of ${formatBytes(refused.bytes)} returned ${refused.name}, with ${formatBytes(heldBytes)} held in the end`;
+  return `${refused.call} of ${formatBytes(refused.bytes)} returned ${refused.name}, with ${formatBytes(heldBytes)} held at the end`;
 }

@@ -19,9 +19,9 @@ const SEARCH_DEADLINE_MS = 20_000;
 const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
 const OTHERS: readonly MemoryPath[] = ['cuMemAllocAsync', 'cuMemCreate'];
 const SEED_COUNT = { quick: 1, standard: 1, thorough: SEEDS.length } as const;
-/** Further allocations and frees before memory is freed, of the headline's path and the first seed. */
+/** Numbers of further allocations and frees before memory is freed, for the headline's path and the first seed. */
 const TURNOVER = { quick: [], standard: [4_000], thorough: [4_000, 16_000, 64_000] } as const;
-/** Beyond what is said to be free, what a request may be granted: blocks share granules. */
+/** A request may be granted this multiple of the reported free memory, because blocks share granules. */
 const BEYOND = 1.02;
 
 interface Plan {
@@ -33,10 +33,14 @@ interface Plan {
 interface Found {
   churn: MemoryChurn;
   largest: LargestBlock;
-  /** In which the largest block was looked for: what the tenant is told is free, without what stays free on the card. */
+  /**
+   * Free memory in which the largest block was searched: what the tenant is told, without what must stay free on the
+   * card.
+   */
   freeBytes: number;
-  /** By how much what is free shrank, as the tenant is told, and by NVML from outside; null where it does not say. */
+  /** How much the free memory shrank, as reported to the tenant; null if it is not reported. */
   shrunkBytes: number | null;
+  /** How much the tenant's memory grew by NVML, seen from outside; null if unknown. */
   heldBytes: number | null;
 }
 
@@ -86,13 +90,13 @@ async function find(context: MeasureContext, tenant: ChurnTenant, room: ChurnRoo
   };
 }
 
-/** Why what was found is no answer; null where it is one. */
+/** Why the result is not valid; null if it is. */
 function faultOf({ churn, largest, freeBytes }: Found, { turnover }: Plan): string | null {
-  // Under turnover a refusal may be what fragmentation does.
+  // With turnover, fragmentation itself may cause a refusal.
   const bad = turnover === 0 ? spoilt(churn) : churn.noMemory;
   if (bad !== null) return bad;
   if (largest.beyond)
-    return `more than ${formatBytes(freeBytes)} was granted at once, although no more is said to be free`;
+    return `more than ${formatBytes(freeBytes)} was granted at once, although no more is reported as free`;
   if (largest.noMemory !== null) return largest.noMemory;
   if (largest.bytes > 0 && !largest.again)
     return `a block of ${formatBytes(largest.bytes)} was granted once and then refused`;
@@ -122,14 +126,14 @@ function described({ path, seed, turnover, found, state }: Row) {
   };
 }
 
-/** A free amount that does not follow what is held says nothing of fragmentation. */
+/** If the reported free memory does not match what is held, the index says nothing about fragmentation. */
 function agreementCheck(rows: readonly Row[], limitBytes: number): Check {
-  const name = 'NVML agrees with what is said to be free';
+  const name = 'NVML agrees with the reported free memory';
   const compared = rows.flatMap(({ path, found }) => {
     if (found?.shrunkBytes == null || found.heldBytes === null) return [];
     return [{ path, told: found.shrunkBytes, held: found.heldBytes }];
   });
-  if (compared.length === 0) return { name, passed: 'not checked', detail: 'nobody looks at the card from outside' };
+  if (compared.length === 0) return { name, passed: 'not checked', detail: 'no process checks the card from outside' };
   const off = compared.find(({ told, held }) => Math.abs(told - held) > AGREEMENT * limitBytes + KEPT_BYTES);
   const { path, told, held } = off ?? (compared[0] as (typeof compared)[number]);
   return {
@@ -222,8 +226,8 @@ export const fragmentationIndex: MetricDefinition = {
 };
 
 /**
- * FRAG-001, %, signed: the share of the free memory that no single cuMemAlloc can have, after 90 % of the memory was filled
- * with blocks of 64 KiB to 64 MiB and a random half freed. `details.rows[]` has other allocation paths, and more churn.
- * The sizes follow from published seeds; `seed` and `iterations` do not apply.
+ * FRAG-001, %, signed: the share of the free memory that a single cuMemAlloc cannot get, after 90 % of the memory was
+ * filled with blocks of 64 KiB to 64 MiB and a random half of them was freed. `details.rows[]` has other allocation
+ * paths, and more churn. The sizes follow from published seeds; `seed` and `iterations` do not apply.
  */
 export const measureFragmentation = measureFunction(fragmentationIndex);

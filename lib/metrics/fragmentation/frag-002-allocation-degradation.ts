@@ -1,4 +1,4 @@
-/** FRAG-002: whether allocations take longer beside fragmented memory than beside as much that lies together. */
+/** FRAG-002: whether allocations take longer when the memory in use is fragmented than when it is contiguous. */
 import type { AllocationRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
@@ -12,17 +12,20 @@ import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js'
 
 const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];
 const HEADLINE = 16 * MIB;
-/** The same blocks in each: allocated one after the other, left over of twice as many, and again after all was freed. */
+/**
+ * Each state has the same blocks: allocated in sequence; left over from twice as many; in sequence again after
+ * everything was freed.
+ */
 const STATES = ['contiguous', 'fragmented', 'contiguous again'] as const;
 type State = (typeof STATES)[number];
-/** Of a cell: of a size in a state, in one pass. */
+/** Samples per cell (a size in a state) and pass. */
 const COUNT = { quick: 60, standard: 60, thorough: 300 } as const;
 const PASSES = { quick: 1, standard: 1, thorough: 2 } as const;
 const WARMUP = 3;
-/** Beside the one that is timed. */
+/** Live blocks in addition to the timed one. */
 const LIVE = 1;
 const DEADLINE_MS = 60_000;
-/** By how much the last state may differ from the first. */
+/** Largest relative difference between the last state and the first. */
 const DRIFT = 0.1;
 
 interface Cell {
@@ -114,20 +117,20 @@ function described({ state, bytes, alloc, free, count }: Estimates) {
   return { state, bytes, allocUs: value, ci95, freeUs: free.value / NS_PER_US, count };
 }
 
-/** Each state has to hold as much in as many blocks, or it would be compared with another one. */
+/** Every state must hold the same number of blocks and bytes; otherwise the states are not comparable. */
 function equalCheck(held: Degraded['held']): Check {
   const texts = held.map(({ state, held: { blocks, heldBytes } }) => `${state}: ${blocks} blocks, ${heldBytes} bytes`);
   const passed = held.length === 0 || held.every(({ held: each }) => sameAs(each, held[0]?.held as Held));
-  return { name: 'every state holds as much in as many blocks', passed, detail: texts.join('; ') };
+  return { name: 'every state holds the same number of blocks and bytes', passed, detail: texts.join('; ') };
 }
 
 const sameAs = (a: Held, b: Held): boolean => a.blocks === b.blocks && a.heldBytes === b.heldBytes;
 
-/** What changed by itself meanwhile would count as fragmentation. */
+/** Any other change of the allocator's speed would be mistaken for fragmentation. */
 export function steadyCheck(first: number, again: number): Check {
   const drift = Math.abs(again / first - 1);
   return {
-    name: 'the allocator is as fast as before once all was freed',
+    name: 'the allocator is as fast as before after everything was freed',
     passed: drift <= DRIFT,
     detail: `${(first / NS_PER_US).toFixed(1)} us before, ${(again / NS_PER_US).toFixed(1)} us after`,
   };
@@ -152,7 +155,7 @@ function judge(degraded: Degraded, asFound: Check): Measured {
   return {
     ...invalidBy([equal, returned, steady]),
     value: fragmented.alloc.value / first.alloc.value,
-    // Of a quotient of two medians no interval follows from theirs.
+    // An interval of the ratio cannot be derived from the intervals of the two medians.
     ci95: null,
     headline: Float64Array.from(ratios),
     details: {
@@ -172,9 +175,9 @@ export const allocationDegradation: MetricDefinition = {
   category: 'fragmentation',
   unit: 'ratio',
   direction: 'lower',
-  question: 'Do processes that live long get slower at allocating?',
+  question: 'Do allocations get slower in long-lived processes?',
   estimator:
-    'median of cuMemAlloc of 16 MiB beside fragmented blocks, divided by that beside the same blocks allocated in sequence',
+    'median time of cuMemAlloc of 16 MiB with fragmented blocks in use, divided by that with the same blocks allocated in sequence',
   delta: { relative: 0.1 },
   needs: ['1 GiB of memory', 'fresh processes'],
   functionName: 'measureAllocationDegradation',
@@ -191,8 +194,9 @@ export const allocationDegradation: MetricDefinition = {
 };
 
 /**
- * FRAG-002, ratio: time of cuMemAlloc of 16 MiB beside fragmented memory over that beside as many blocks of the same
- * sizes that were allocated in sequence; `details.cells[]` has 2 and 64 MiB, the frees, and the state after all was freed,
- * which must be as fast as the first. `iterations` is allocations of a cell; `resolution` does not apply.
+ * FRAG-002, ratio: time of cuMemAlloc of 16 MiB while fragmented memory is in use, over the time with the same number
+ * of blocks of the same sizes allocated in sequence. `details.cells[]` has 2 and 64 MiB, the frees, and the state after
+ * everything was freed, which must be as fast as the first. `iterations` is the allocations per cell; `resolution` does
+ * not apply.
  */
 export const measureAllocationDegradation = measureFunction(allocationDegradation);

@@ -1,4 +1,4 @@
-/** FRAG-003: whether all memory can be had again after many allocations and frees, and after a tenant was killed. */
+/** FRAG-003: whether all memory is available again after many allocations and frees, and after a tenant was killed. */
 import { setTimeout } from 'node:timers/promises';
 import type { MemoryChurn, MemoryFill, MemoryFillRequest, MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
@@ -13,20 +13,23 @@ import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
 import { formatBytes, MIB } from '../units.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS } from './churn.js';
 
-/** All ways of obtaining memory that a program of our day mixes. */
+/** The ways to allocate memory that current programs mix. */
 const PATHS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync', 'cuMemCreate', 'cuMemAllocManaged'];
 const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
-/** Of all paths together. */
+/** Allocations and frees on all paths together. */
 const OPERATIONS = { quick: 4_000, standard: 10_000, thorough: 100_000 } as const;
 const PER = 100_000;
 const DEADLINE_MS = 120_000;
 /** How long a successor waits for the quota of a tenant that was killed. */
 const RETURNS_MS = { quick: 3_000, standard: 5_000, thorough: 20_000 } as const;
 const LOOK_EVERY_MS = 100;
-/** Of a fill: blocks are whole granules, and drivers keep some memory for what they loaded. */
+/**
+ * Fraction of the first fill that counts as all of it: blocks are whole granules, and drivers keep some memory for
+ * loaded code.
+ */
 const WHOLE = 0.995;
 const GRANULE = 2 * MIB;
-/** Beyond what is free a fill goes so far, to see whether it ends by itself. */
+/** A fill continues up to this multiple of the limit, to see whether the limit stops it. */
 const BEYOND = 1.1;
 
 interface Churned {
@@ -37,25 +40,28 @@ interface Churned {
 
 interface Reclaimed {
   room: ChurnRoom;
-  /** Granted to a fill, before anything else and after everything was freed. */
+  /** The fills before anything else and after everything was freed. */
   before: MemoryFill;
   after: MemoryFill;
-  /** Free, as the tenant is told, and what it holds by NVML from outside. */
+  /**
+   * Before and after the churn: free memory as reported to the tenant, and memory that it holds by the coordinator's
+   * NVML.
+   */
   told: [before: number | null, after: number | null];
   held: [before: number | null, after: number | null];
   paths: Churned[];
 }
 
 interface Succession {
-  /** What the tenant held when it was killed. */
+  /** Memory that the tenant held when it was killed. */
   killedBytes: number;
-  /** The largest fill of a successor, and when it could be had; null: at no time. */
+  /** The largest fill of a successor, and the time until a whole fill succeeded; null: none did. */
   grantedBytes: number;
   returnedMs: number | null;
   waitedMs: number;
 }
 
-/** Fills all that is granted, and gives it back. */
+/** Allocates until it is refused, then frees everything. */
 async function filled({ truth }: MeasureContext, tenant: ChurnTenant, { limitBytes }: ChurnRoom): Promise<MemoryFill> {
   const card = (await truth?.cardMemory())?.freeBytes ?? null;
   const free = card ?? (await tenant.visible()).freeBytes ?? limitBytes;
@@ -104,7 +110,7 @@ async function churnAll(
   return churned;
 }
 
-/** In one process: fill, churn on every path, give all back, and fill again. */
+/** In one process: fills, churns on every path, frees everything, and fills again. */
 async function reclaim(context: MeasureContext, tenant: ChurnTenant): Promise<Reclaimed | Measured> {
   const room = await tenant.room();
   if (!('roomBytes' in room)) return room;
@@ -119,7 +125,7 @@ async function reclaim(context: MeasureContext, tenant: ChurnTenant): Promise<Re
   return { room, before, after, told: [toldBefore, toldAfter], held: [heldBefore, heldAfter], paths };
 }
 
-/** A process of the same tenant. Where its context does not fit it is not there. */
+/** Starts another process of the same tenant. If its context does not fit, stops it and throws. */
 async function successorIn(context: MeasureContext, scene: MetricScene): Promise<ChurnTenant> {
   const worker = await scene.startWorker({ id: FIRST_ID });
   try {
@@ -132,7 +138,10 @@ async function successorIn(context: MeasureContext, scene: MetricScene): Promise
   }
 }
 
-/** A successor of a tenant that was killed, in the same state: how much it is granted, looked at until it is all. */
+/**
+ * Kills a tenant and repeatedly fills memory in a successor with the same state, until it gets everything or time is
+ * up.
+ */
 async function succeed(
   context: MeasureContext,
   scene: MetricScene,
@@ -156,7 +165,7 @@ async function succeed(
       const { grantedBytes } = await filled(context, successor, room);
       succession.grantedBytes = Math.max(succession.grantedBytes, grantedBytes);
     } catch (error) {
-      // Not even its context fits.
+      // The context itself does not fit yet.
       if (!isOutOfMemory(error)) throw error;
     }
     succession.waitedMs = waited();
@@ -169,17 +178,20 @@ async function succeed(
 const difference = ([before, after]: readonly [number | null, number | null]): number | null =>
   before === null || after === null ? null : after - before;
 
-/** Per 100 000 calls: what the tenant is told it lost, without what it really holds more; null where nobody looks. */
+/**
+ * Per 100 000 calls: free memory lost in the tenant's accounting, minus what NVML shows as held in addition; null if
+ * unknown.
+ */
 export function driftPer(told: number | null, held: number | null, operations: number): number | null {
   if (told === null || held === null || operations === 0) return null;
-  // Less free is more in use.
+  // Less free memory means more in use.
   return ((0 - told - held) * PER) / operations;
 }
 
 function returnedOutside(held: Reclaimed['held'], whole: number): Check {
-  const name = 'NVML shows that the memory was given back';
+  const name = 'NVML shows that the memory was released';
   const more = difference(held);
-  if (more === null) return { name, passed: 'not checked', detail: 'nobody looks at the card from outside' };
+  if (more === null) return { name, passed: 'not checked', detail: 'no process checks the card from outside' };
   const detail = `${formatBytes(Math.abs(more))} ${more < 0 ? 'less' : 'more'} held after the churn than before`;
   return { name, passed: Math.abs(more) <= (1 - WHOLE) * whole, detail };
 }
@@ -189,7 +201,7 @@ function memoryCheck({ before, after, paths }: Reclaimed): Check {
     (why) => why !== null,
   );
   return {
-    name: 'what was granted is memory',
+    name: 'granted memory is real memory',
     passed: found.length === 0,
     detail: found.join('; ') || 'every block held what was written to it',
   };
@@ -200,7 +212,7 @@ const percentOf = (bytes: number, whole: number): number => (100 * bytes) / whol
 function judge(reclaimed: Reclaimed, succession: Succession, asFound: Check): Measured {
   const { room, before, after, told, held, paths } = reclaimed;
   const whole = before.grantedBytes;
-  if (whole === 0) return withoutNumber('invalid', 'nothing was granted to the first fill', { ...room });
+  if (whole === 0) return withoutNumber('invalid', 'the first fill got no memory', { ...room });
   const operations = paths.reduce((sum, { churn }) => sum + (churn?.operations ?? 0), 0);
   const outside = returnedOutside(held, whole);
   const heldMore = difference(held);
@@ -249,9 +261,9 @@ export const reclaimIntegrity: MetricDefinition = {
   category: 'fragmentation',
   unit: '%',
   direction: 'higher',
-  question: 'Does memory leak away by mistakes of accounting, or by tenants that were killed?',
+  question: 'Is memory lost through accounting errors or killed tenants?',
   estimator:
-    '100 × the least of what can be filled again after random allocations and frees on all paths, what NVML shows as free then, and what the successor of a killed tenant can fill, relative to the first fill',
+    '100 × the smallest of three amounts, relative to the first fill: what can be filled again after random allocations and frees on all paths, what NVML then shows as free, and what the successor of a killed tenant can fill',
   delta: { absolute: 1 },
   impossible: ({ value }) =>
     value !== null && (value < 0 || value > 110) ? `${value} % of what there was at first` : null,
@@ -269,8 +281,8 @@ export const reclaimIntegrity: MetricDefinition = {
 
 /**
  * FRAG-003, %: how much of the memory that a tenant could fill at first it can fill again after random allocations and
- * frees on four paths, and its successor after it was killed; the least counts. `details.driftBytesPer100k` is by how much
- * the accounting moved away from NVML, `details.killed.returnedMs` when a killed tenant's memory was back. `iterations` and
- * `seed` do not apply.
+ * frees on four paths, or its successor after it was killed; the smaller one is the value. `details.driftBytesPer100k`
+ * is the drift of the layer's accounting from NVML's, `details.killed.returnedMs` the time until a killed tenant's
+ * memory was available again. `iterations` and `seed` do not apply.
  */
 export const measureReclaim = measureFunction(reclaimIntegrity);

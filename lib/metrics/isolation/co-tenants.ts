@@ -22,7 +22,7 @@ export const BIN_MS = 100;
 export type Quota = number | null;
 
 export interface WholeCard {
-  /** Per block; makes a kernel of about 1 ms on the whole card. */
+  /** Rounds per block that make a kernel of about 1 ms on the whole card. */
   rounds: number;
   /** Work per nanosecond. */
   rate: number;
@@ -108,7 +108,7 @@ export class CoTenants {
 /** Whether the system sets a compute limit for each tenant. */
 export const setsQuotas = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
 
-/** As `withQuotas`, with the load of the whole card to compare theirs with. */
+/** Like `withQuotas`, but also measures the load of the whole card for comparison. */
 export async function amongTenants<T>(
   context: MeasureContext,
   quotas: readonly Quota[],

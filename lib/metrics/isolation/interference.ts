@@ -8,8 +8,8 @@ export interface BesideEachOther {
 }
 
 /**
- * In per cent: 0 if it took as long as the longer part alone, 100 if it took as long as both one after the other, more
- * if taking turns would have been faster. Null if one of them did nothing.
+ * Interference in per cent: 0 if the common work took as long as the longer part alone, 100 if it took as long as both
+ * one after the other, more if taking turns would have been faster. Null if one of them did nothing.
  */
 export function interferencePercent({ together, firstAlone, secondAlone }: BesideEachOther): number | null {
   const least = Math.max(firstAlone, secondAlone);
@@ -17,13 +17,13 @@ export function interferencePercent({ together, firstAlone, secondAlone }: Besid
   return inTurn > least ? (100 * (together - least)) / (inTurn - least) : null;
 }
 
-/** By how many per cent `after` exceeds `before`; signed. */
+/** Increase from `before` to `after` in per cent; signed. */
 export const changePercent = (before: number, after: number): number => 100 * (after / before - 1);
 
-/** By how many per cent `after` is below `before`; signed. */
+/** Decrease from `before` to `after` in per cent; signed. */
 export const lossPercent = (before: number, after: number): number => 100 * (1 - after / before);
 
-/** By how many per cent the clock was lower beside the neighbour; null if NVML does not report it. */
+/** Decrease of the clock beside the neighbour in per cent; null if NVML does not report it. */
 export function clockDropPercent(alone: readonly (number | null)[], together: number | null): number | null {
   const known = alone.filter((mhz) => mhz !== null);
   if (known.length === 0 || together === null) return null;

@@ -41,7 +41,7 @@ async function fillSome(context: MeasureContext, tenant: MemoryTenant, paths: Me
   return filled;
 }
 
-/** Under the system's own limit, including two processes of one tenant. */
+/** Measures under the system's own limit, including two processes of one tenant. */
 async function ownPoint(context: MeasureContext, limitBytes: number): Promise<Point> {
   const left = [...PATHS];
   const paths: FilledPath[] = [];
@@ -55,7 +55,7 @@ async function ownPoint(context: MeasureContext, limitBytes: number): Promise<Po
   return { limitBytes, paths: [...paths, filledRow(together)] };
 }
 
-/** Under limits of several shares of the card; empty if the system's tenants cannot have other limits. */
+/** Measures under limits of several shares of the card; empty if the system's tenants cannot have other limits. */
 async function otherPoints(context: MeasureContext): Promise<Point[]> {
   const points: Point[] = [];
   await underShares(context, async (tenant) => {

@@ -10,9 +10,9 @@ import { formatBytes, GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../unit
 import { inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';
 
 const APIS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync'];
-/** Per row. With 299 there is a p99. */
+/** Requests per row. A p99 needs 299. */
 const REQUESTS = { quick: 300, standard: 300, thorough: 1_000 } as const;
-/** Fewer if they take longer than this together: MPS takes 50 ms to refuse cuMemAllocAsync beyond its limit. */
+/** Time limit of a row, after which it stops early: MPS takes 50 ms to refuse cuMemAllocAsync beyond its limit. */
 const MOST_NS_OF_ROW = { quick: 1e9, standard: 5e9, thorough: 60e9 } as const;
 /** How much of the limit is left (less if the context counts too) before the request that slightly exceeds it. */
 const MARGIN = 64 * MIB;
@@ -29,7 +29,7 @@ interface Row {
   /** Held by the tenant's allocations during the requests. */
   heldBytes: number;
   refusals: Refusals | null;
-  /** By the coordinator's NVML; null if it does not report it. */
+  /** Change of the held memory by the coordinator's NVML; null if NVML does not report it. */
   drift: number | null;
   /** Why it was not measured. */
   reason?: string;

@@ -15,10 +15,10 @@ const OTHER_LENGTHS_MS = [0.1, 10, 100];
 
 export interface LimitPlan {
   headline: Windows;
-  /** For MANY_WAVES: long enough for slow controllers to swing several times. */
+  /** Windows for MANY_WAVES: long enough for slow controllers to swing several times. */
   waves: Windows;
   others: Windows;
-  /** For further back-to-back kernels. */
+  /** Lengths of further back-to-back kernels. */
   lengthsMs: readonly number[];
   /** Whether other limits than the system's own are measured, if it supports them. */
   sweeps: boolean;

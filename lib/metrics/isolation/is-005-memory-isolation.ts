@@ -24,7 +24,7 @@ interface Found {
   reuse: Reuse[];
 }
 
-/** Per round: by exit, and by SIGKILL. */
+/** Ways for a victim to end in each round: by exit, and by SIGKILL. */
 const ENDINGS = 2;
 
 class Round {

@@ -38,7 +38,7 @@ const TIMES: Record<Tier, IsolationTimes> = {
 const ORDER = ['alone', 'together', 'together', 'alone'] as const;
 
 interface Block {
-  /** By running tenant, in the bins common to all. */
+  /** Work of each running tenant in the bins common to all. */
   work: number[][];
   smClockMhz: number | null;
 }
@@ -48,7 +48,7 @@ interface Row {
   limitPercent: Quota;
   retainedPercent: number;
   ci95: [number, number] | null;
-  /** Relative to its quota of the whole card; null if it has none. */
+  /** Work relative to the tenant's quota of the whole card; null if it has no quota. */
   entitlementPercent: number | null;
   interferencePercent: number | null;
   clockDropPercent: number | null;

@@ -82,7 +82,7 @@ function kernelTimes({ kernelsListed }: Load) {
 interface Together {
   loads: Load[];
   common: CommonBins;
-  /** By neighbour: windows without progress although work was queued. */
+  /** For each neighbour, the number of windows without progress although work was queued. */
   idleWindows: number[];
 }
 

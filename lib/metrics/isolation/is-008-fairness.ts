@@ -37,7 +37,7 @@ const HEADLINE = 4;
 
 interface Case {
   name: string;
-  /** By tenant, in per cent of the card. */
+  /** Entitlement of each tenant in per cent of the card. */
   entitled: readonly number[];
 }
 
@@ -56,11 +56,11 @@ interface Row {
   jain: number | null;
   ci95: [number, number] | null;
   minOverMax: number | null;
-  /** Over windows of 100 ms; null with too few samples for a 5th percentile. */
+  /** 5th percentile of the index over windows of 100 ms; null with too few samples for it. */
   windowJainP5: number | null;
   windowJainMin: number | null;
   windows: number;
-  /** Relative to each tenant's entitlement, in per cent of the whole card's work. */
+  /** Work of each tenant relative to its entitlement of the whole card's work, in per cent. */
   attainedPercent: number[];
   unsupported?: string;
   shares: ReturnType<typeof shareLine>[];

@@ -44,7 +44,7 @@ function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan):
     const sharing = await traceSharing(scene.scene, tenants, traceMs);
     const rows: InterferenceRow[] = [];
     await neighbours.serveAlone();
-    // In random order, so that drift favours none.
+    // The order is random, so that drift favours none.
     for (const aggressor of shuffled(menu, options.seed)) {
       rows.push(await neighbours.item(aggressor));
       context.progress(aggressor.name, rows.length / menu.length);

@@ -25,7 +25,7 @@ interface Path {
   outcome: 'throttled' | 'not throttled' | 'unsupported';
   achievedPercent: number | null;
   limitPercent: number;
-  /** In the value: copies use no multiprocessor and only show what else is limited. */
+  /** Whether the row counts in the value: copies use no multiprocessor and only show what else is limited. */
   counted: boolean;
   reason?: string;
 }

@@ -6,7 +6,7 @@ import { measureFunction } from '../measure-function.js';
 import { formatBytes, MIB } from '../units.js';
 import { inMemoryTenant, type MemoryTenant } from './memory-tenant.js';
 
-/** For a limit; and for the card, part of which is reserved and counted by some functions only. */
+/** Tolerances for a limit, and for the card, part of which is reserved and counted by some functions only. */
 const LIMIT_TOLERANCE = 0.01;
 const CARD_TOLERANCE = 0.05;
 /** The size of the allocation between two readings, and the tolerance of its report. */

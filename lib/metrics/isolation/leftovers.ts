@@ -52,10 +52,10 @@ export interface Reuse {
   taggedBytes: number;
 }
 
-/** Of the card's memory, which no measurement takes; small cards, as of tests, keep an eighth. */
+/** Bytes of the card's memory that no measurement takes; on small cards, as in tests, an eighth of the free memory. */
 export const spareOf = (freeBytes: number): number => Math.min(GIB, freeBytes / 8);
 
-/** Of memory that a tenant may take: never the card's last GiB. */
+/** Bytes that a tenant may take: never the card's last GiB. */
 export async function roomFor({ truth }: MeasureContext, tenant: WorkerTenant): Promise<number> {
   const { freeBytes } = await askSession(tenant, { name: 'tenantMemory', request: undefined, deadlineMs: DEADLINE_MS });
   const free = (await truth?.cardMemory())?.freeBytes ?? freeBytes;

@@ -42,16 +42,16 @@ export interface Row {
   kernelMs: number;
   achievedPercent: number;
   accuracyPercent: number;
-  /** Relative to the multiprocessors that the reference used, and to the time. */
+  /** Use of multiprocessors in per cent, relative to those that the reference used and to the time. */
   multiprocessorsPercent: number;
   timePercent: number;
   mechanism: Mechanism;
-  /** Over windows of 1 s; null if there are fewer than three. */
+  /** Coefficient of variation over windows of 1 s; null if there are fewer than three. */
   oscillationCv: number | null;
   /** Null if the load had no whole bin. */
   swings: Swings | null;
   kernels: number;
-  /** Over the same time as the share; absent if it was not read. */
+  /** NVML's utilisation over the same time as the share; absent if it was not read. */
   nvml?: NvmlUtilization;
   series: number[];
 }

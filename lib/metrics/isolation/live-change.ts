@@ -10,10 +10,10 @@ import { type LoadTimes, rateOf, runLoad, sharesPercent } from './tenant-load.js
 export interface LiveChange {
   fromPercent: number;
   toPercent: number;
-  /** From the first kernel under the new limit; null if the share did not settle within `observedMs`. */
+  /** Time from the first kernel under the new limit; null if the share did not settle within `observedMs`. */
   settledAfterMs: number | null;
   observedMs: number;
-  /** From the change until the tenant worked again: it idles while its limit is changed. */
+  /** Time from the change until the tenant worked again: it idles while its limit is changed. */
   pauseMs: number;
   overshootSmSeconds: number;
   percent: number[];
@@ -21,7 +21,7 @@ export interface LiveChange {
 
 export interface LiveRequest {
   fromPercent: number;
-  /** Without a limit. */
+  /** The load without a limit. */
   free: Load;
   times: LoadTimes;
   /** Number of observed bins. */

@@ -21,7 +21,7 @@ export interface Trace {
 const LONG_PHASE_NS = 200e6;
 /** From this share of launches with a gap after them, every launch counts as delayed. */
 const NEARLY_ALL = 0.8;
-/** Relative to the median: half of all values are this close. */
+/** Values count as uniform if the middle half of them is no wider than this, relative to the median. */
 const UNIFORM = 0.5;
 const REGULAR = 0.25;
 /** Longest gap that is only a wait for the previous kernel. */
@@ -59,7 +59,7 @@ export function mechanismOf(trace: Trace): Mechanism {
   };
 }
 
-/** By the intervals without a running kernel. */
+/** Infers the mechanism from the intervals without a running kernel. */
 function byGaps({ limited, inFlight }: Trace): Mechanism {
   const { atNs, tookNs: off } = limited.gapsListed;
   if (off.length === 0)

@@ -4,7 +4,7 @@ import { formatBytes } from '../units.js';
 import { AGREEMENT, type FilledPath, KEPT_BYTES, type PathRow } from './memory-paths.js';
 
 export const memoryCheck = (filled: readonly FilledPath[]): Check =>
-  check('what was granted is memory', filled, ({ noMemory }) => noMemory, 'every block held what was written to it');
+  check('granted memory is real memory', filled, ({ noMemory }) => noMemory, 'every block held what was written to it');
 
 /** Memory that a path did not return must not affect the next: each starts from what is held before it. */
 export const returnedCheck = (filled: readonly FilledPath[]): Check =>

@@ -11,18 +11,21 @@ const OUT_OF_MEMORY = 2;
 const NOT_SUPPORTED = 801;
 /** How much freed memory a driver may keep, e.g. for code that it loaded meanwhile. */
 export const KEPT_BYTES = 64 * MIB;
-/** Relative to the limit: further tolerance between NVML and the sum of the grants. */
+/** Further tolerance between NVML and the sum of the grants, relative to the limit. */
 export const AGREEMENT = 0.02;
 
 export interface PathRow {
   path: string;
   outcome: 'enforced' | 'leaks' | 'wrong error' | 'unsupported';
-  /** By successful calls. */
+  /** Bytes that successful calls granted. */
   grantedBytes: number | null;
   limitBytes: number;
   /** Held in the end, including the context: by the coordinator's NVML, else as granted. */
   usedBytes: number | null;
-  /** By the coordinator's NVML: before, and when nothing more was granted; null if it does not report it. */
+  /**
+   * Bytes by the coordinator's NVML before the fill, and when nothing more was granted; null if NVML does not report
+   * them.
+   */
   beforeBytes: number | null;
   truthBytes: number | null;
   /** Code of the refusal. */
@@ -184,7 +187,7 @@ function returned(
     : null;
 }
 
-/** For `violations`; null if the row shows none. */
+/** The row's entry in `violations`; null if it shows none. */
 export function violationOf({
   path,
   outcome,

@@ -110,8 +110,8 @@ const SHARES = [0.25, 0.5, 0.75];
 const ENTER_DEADLINE_MS = 120_000;
 
 /**
- * At tier thorough: tenants limited to several shares of the card; empty if the system's tenants cannot have other
- * limits.
+ * Runs tenants limited to several shares of the card, at tier thorough. Does nothing if the system's tenants cannot
+ * have other limits.
  */
 export async function underShares(
   context: MeasureContext,

@@ -46,8 +46,8 @@ const GRACE_MS = 120_000;
 /** Fraction of the window: how long requests that arrived in it are still served, with the aggressor running. */
 const OVERRUN = 0.25;
 /**
- * The same without an aggressor: costs nothing if requests are served in time, and lets a client that was stopped catch
- * up.
+ * The same time without an aggressor. It costs nothing if requests are served in time, and lets a client that was
+ * stopped catch up.
  */
 const ALONE_GRACE_MS = 250;
 /** The aggressor keeps running while the card's clock is read. */
@@ -117,7 +117,7 @@ export class NeighbourPlay {
 
   async #enterAggressor(): Promise<WorkerTenant> {
     const aggressor = await this.#scene.enter({ id: AGGRESSOR_ID }, 'aggressor');
-    // Its work may end it.
+    // The aggressor's work may end its process, so it is proven first.
     await this.#scene.prove(aggressor);
     this.#aggressor = aggressor;
     return aggressor;
@@ -194,7 +194,7 @@ function fulfilled<T>(outcome: PromiseSettledResult<T> | undefined): T {
   return outcome.value;
 }
 
-/** What both did while both were running. */
+/** The work of both while both were running. */
 function beside(requests: Requests, aggression: Aggression, windowNs: number): Together | { reason: string } {
   const { arrivedNs, latencyNs, startedNs, endedNs } = requests;
   const doneNs = latencyNs.map((latency, i) => latency + (arrivedNs[i] as number));

@@ -46,7 +46,7 @@ class Readings {
   readonly #truth: GroundTruth;
   readonly #pid: number;
   readonly #gpu: number[] = [];
-  /** By NVML's time of the sample: it repeats the latest one until it has a newer one. */
+  /** Samples by NVML's time stamp, because NVML repeats the latest sample until it has a newer one. */
   readonly #process = new Map<number, number>();
   #readings = 0;
   #listsProcesses = false;

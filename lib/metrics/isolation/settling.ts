@@ -2,12 +2,12 @@
 
 export interface Bins {
   binMs: number;
-  /** In per cent of the work without a limit, bin by bin, from the load's first whole bin on. */
+  /** Work of each bin in per cent of that without a limit, from the load's first whole bin on. */
   percent: readonly number[];
 }
 
 export interface Settling {
-  /** From the first bin to the time after which the share stays at the limit; null if there is none. */
+  /** Time from the first bin until the share stays at the limit; null if it never does. */
   afterMs: number | null;
   /** The last time at which it could have settled and been seen to stay. */
   observedMs: number;
@@ -18,7 +18,7 @@ export interface Settling {
 /** Length of the moving average, and of the time for which it must stay. */
 const AVERAGE_MS = 500;
 export const STAY_MS = 2_000 + AVERAGE_MS;
-/** Relative to the limit. */
+/** Tolerance relative to the limit. */
 const TOLERANCE = 0.1;
 
 export function settling({ binMs, percent }: Bins, limitPercent: number): Settling {

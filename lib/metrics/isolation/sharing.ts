@@ -22,7 +22,7 @@ export interface Sharing {
   evidence: string;
   /** Time during which both ran, relative to the time of the tenant that ran less. */
   atOncePercent: number;
-  /** The same for both on one multiprocessor. */
+  /** Time during which both ran on one multiprocessor, relative to the same time. */
   atOnceOnAnSmPercent: number;
   /** How many multiprocessors each of them used, and both. */
   multiprocessors: [number, number];
@@ -43,7 +43,7 @@ const TURNS = 0.1;
 const AT_WORK = 0.05;
 const FEWEST_SLICES = 3;
 
-/** In ns from a common origin, by multiprocessor. */
+/** Intervals of each multiprocessor, in ns from a common origin. */
 function byMultiprocessor(
   { originMs, multiprocessor, fromNs, toNs }: BlockTrace,
   baseMs: number,

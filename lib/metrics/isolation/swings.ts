@@ -3,7 +3,7 @@ import { quantileSorted } from 'simple-statistics';
 import { median } from '../../stats/median.js';
 
 export interface Swings {
-  /** From the release until half of the intended reduction is visible for the first time; null: never. */
+  /** Time from the release until half of the intended reduction is visible for the first time; null: never. */
   onsetMs: number | null;
   /** Median time from one such fall to the next; null if there are fewer than three. */
   periodMs: number | null;

@@ -10,7 +10,7 @@ import type { Shape } from './load-shapes.js';
 export interface LoadTimes {
   durationMs: number;
   binMs: number;
-  /** Per kernel, as calibrated by the unlimited tenant; absent for that one. */
+  /** Rounds of work that the unlimited tenant calibrated; absent for that tenant itself. */
   rounds?: number;
   /** On a part of the multiprocessors that the driver sets apart. */
   partition?: number;
@@ -20,7 +20,7 @@ const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
 /** Without a limit the gap between two kernels is some 10 us. */
 const GAP_NS = 50_000;
 const MOST_LISTED = 4_096;
-/** Longer than the load, because a second kernel would only wait for the first. */
+/** Length of a kernel relative to the load's: longer, because a second kernel would only wait for the first. */
 const LASTS = 1.1;
 const GRACE_MS = 120_000;
 
@@ -76,7 +76,7 @@ export async function withoutLimits<T>(
 /** Work per nanosecond, from the first kernel's start to the last one's end. */
 export const rateOf = ({ work, startedNs, endedNs }: Load): number => work / (endedNs - startedNs);
 
-/** For each bin entirely within the load, in per cent of `rate`. */
+/** Work in per cent of `rate` for each bin that is entirely within the load. */
 export function sharesPercent({ bins, startedNs, endedNs }: Load, binMs: number, rate: number): number[] {
   const binNs = binMs * 1e6;
   return bins

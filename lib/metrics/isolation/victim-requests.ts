@@ -18,10 +18,10 @@ export const VICTIM_NAME = '200 requests/s of 20 kernels of 50 us and 64 KiB to 
 
 /** The requests that arrived in a part of the window. */
 export interface Served {
-  /** For every request that arrived; for a dropped one, how long it had waited by then. */
+  /** Latency of every request that arrived; for a dropped one, how long it had waited by then. */
   latencyNs: number[];
   deviceNs: number[];
-  /** From the arrival, or from the end of the previous request, until its end. */
+  /** Time of each request from its arrival, or from the end of the previous request, until its end. */
   serviceNs: number[];
   givenUp: number;
   /** The number of requests that were done by the end of the part, of those that could have been. */
@@ -65,7 +65,7 @@ export function pooled(all: readonly Served[]): Served {
   };
 }
 
-/** The victim may be busy for this share of its time alone: above it, it falls behind. */
+/** Largest share of its time in which the victim, alone, may be busy; above it, it falls behind. */
 const MOST_BUSY_PERCENT = 95;
 /** The share of requests that may be dropped when alone: a machine that stops the client for a moment costs a few. */
 const MOST_GIVEN_UP = 0.01;

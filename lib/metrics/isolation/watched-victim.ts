@@ -5,7 +5,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 
 /** A victim without a verified result for longer than this was harmed. */
 export const STALL_MS = 2_000;
-/** After this time it counts as stuck, and its process is killed. */
+/** After this time a victim counts as stuck, and its process is killed. */
 const STUCK_MS = 10_000;
 /** Length of one request, and thus the longest delay before it is known that the victim continues. */
 const SLICE_MS = 20;
@@ -20,7 +20,7 @@ interface Slice {
   gapNs: number;
 }
 
-/** What it observed in a time range. */
+/** What the victim observed in a time range. */
 export interface Noticed {
   rounds: number;
   wrong: number;

@@ -15,7 +15,7 @@ const DEADLINE_MS = 120_000;
 const CACHES = 8;
 const SLACK = 0.05;
 
-/** As in a model with eight billion parameters. */
+/** Heads of a model with eight billion parameters. */
 const HEADS = { heads: 32, kvHeads: 8, dimension: 128 };
 const CONTEXT = 4_096;
 const SEQUENCE_BYTES = CONTEXT * HEADS.kvHeads * HEADS.dimension * 2 * 2;

@@ -37,7 +37,7 @@ const TOKENS = { short: 1_024, long: 4_096 };
 const HIDDEN = 2_048;
 /** The simulated GPU computes its results on the host and models the time, so a single batch is enough. */
 const SIMULATED = { tokens: { short: 64, long: 160 }, heads: 4, batch: 1, leastNs: 0 };
-/** With fewer than six the headline has no interval; fewer for each other row. */
+/** Numbers of batches. With fewer than six the headline has no interval; the other rows need none. */
 const BATCHES = { headline: 8, other: 3 };
 const LEAST_LAUNCHES = 20;
 const LEAST_NS = 50_000_000;
@@ -77,7 +77,9 @@ const tflopsOf = ({ launchFlops, launchNs }: AttentionRate): Float64Array =>
 
 const estimateOf = (rate: AttentionRate): MedianEstimate => median(tflopsOf(rate));
 
-/** At the clock read under load; null for an architecture without a known rate, or if NVML reports no clock. */
+/**
+ * Peak rate at the clock read under load; null for an architecture without a known rate, or if NVML reports no clock.
+ */
 const ceilingOf = ({ computeCapability, multiprocessors, smClockMhz }: AttentionRate): number | null =>
   smClockMhz === null ? null : tensorCeilingTflops({ computeCapability, multiprocessors, maxSmClockMhz: smClockMhz });
 
@@ -152,7 +154,7 @@ function describe({ request, rate, state }: Row) {
   };
 }
 
-/** One query per sequence over a paged cache, as when a model decodes. */
+/** Measures one query per sequence over a paged cache, as when a model decodes. */
 async function decodeRow(context: MeasureContext) {
   const simulated = context.simulatedDriver !== null;
   const shape = simulated ? SIMULATED_DECODE : DECODE;

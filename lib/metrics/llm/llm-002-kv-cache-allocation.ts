@@ -13,7 +13,7 @@ import { formatBytes, NS_PER_US } from '../units.js';
 
 const MODES: readonly PageMode[] = ['cuMemCreate', 'cuMemAllocAsync'];
 const HEADLINE: PageMode = 'cuMemCreate';
-/** Per round. */
+/** Pages per round. */
 const PAGES = 512;
 /** With fewer pages a round is too short to be timed. */
 const FEWEST_PAGES = 16;

@@ -22,7 +22,7 @@ const SIZES: Sizes = { n: 0, k: 0, layers: 0, streamBytes: 0 };
 const SIMULATED: Sizes = { n: 2_048, k: 4_096, layers: 1, streamBytes: 2 ** 24, leastNs: 0 };
 const HEADLINE = 32;
 const LOW = 0.8;
-/** Relative to the memory's rate: with less, something other than reading the weights takes the time. */
+/** Smallest rate of reading the weights, relative to the memory's rate; below it, something else takes the time. */
 const LEAST_STREAMED = 0.5;
 /** The memory clock that a driver reports is rounded. */
 const SLACK = 1.05;
@@ -34,9 +34,9 @@ export type BatchScalingPlan = Partial<Sizes>;
 
 interface Scaled {
   scaling: BatchScaling;
-  /** By batch, in order. */
+  /** Rate of each batch size, in order. */
   rates: number[];
-  /** For the headline's batch, by round. */
+  /** Efficiency of the headline's batch in each round. */
   efficiencies: Float64Array;
 }
 
@@ -119,7 +119,7 @@ function describe(of: Scaled) {
   };
 }
 
-/** Its failure does not affect the headline. */
+/** A failure of this row does not affect the headline. */
 async function limitedRow(context: MeasureContext, request: BatchScalingRequest) {
   const smPercent = LIMIT_PERCENT;
   try {

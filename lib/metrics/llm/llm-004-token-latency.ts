@@ -62,7 +62,7 @@ interface Generated {
   attention: DecodeAttention;
   alone: Alone;
   frontier: FrontierRow[];
-  /** By tenant, over all runs: digests of its requests. */
+  /** Digests of each tenant's requests, over all runs. */
   digests: number[][];
   entered: ReturnType<typeof contextOf>;
 }
@@ -124,7 +124,7 @@ function aloneRow(mode: Mode, decoding: Decoding, { tokensPerSecond }: FrontierR
     tokensPerSecond,
     /** Rate of reading the weights, once per step. */
     weightGbPerSecond,
-    /** Relative to the rate of the memory's clock and bus, if a step must read its weights from DRAM. */
+    /** Rate relative to that of the memory's clock and bus; null if a step need not read its weights from DRAM. */
     percentOfCeiling: floorNs(prepared) === null ? null : (100 * weightGbPerSecond) / prepared.dramCeilingGbs,
     requests: firstTokenNs.length,
     steps: tokenNs.length,
@@ -233,7 +233,7 @@ export const tokenLatencyBy =
 
 const conditionOf = ({ workload, model }: MetricResult['details']): unknown => `${shown(workload)} ${shown(model)}`;
 
-/** The same model and prompts on the same card: different bits are an error in one of the two. */
+/** Both have the same model and prompts on the same card, so different bits are an error in one of them. */
 function otherLogits(own: MetricResult, native: MetricResult): string | null {
   const same = ['seed', 'workload', 'variant', 'promptVariant', 'model'].every(
     (key) => shown(own.details[key]) === shown(native.details[key]),

@@ -24,7 +24,7 @@ const WARMUP = 20;
 /** Pairs per row; a direct pair takes a hundred times as long. */
 const CAP = { quick: 1_000, standard: 1_000, thorough: 2_000 } as const;
 const DIRECT_CAP = { quick: 100, standard: 100, thorough: 500 } as const;
-/** Enough for a p99. */
+/** Samples per block: enough for a p99. */
 const BLOCK = 500;
 /** How far the request exceeds the memory that the process is told it has. */
 const BEYOND_BYTES = 256 * MIB;
@@ -74,7 +74,7 @@ function described({ api, bytes, pairNs, blocks }: Row) {
   };
 }
 
-/** For one size, direct divided by pooled; null if one of the two was not measured. */
+/** For each size, the direct time divided by the pooled time; null if one of the two was not measured. */
 function speedups(rows: readonly Row[]) {
   return SIZES.flatMap((bytes) => {
     const pairNs = (api: AllocationApi) => rows.find((row) => row.api === api && row.bytes === bytes)?.pairNs.value;

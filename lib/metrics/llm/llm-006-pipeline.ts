@@ -17,7 +17,7 @@ const ALONE = 5;
 /** Runs of 4 ms each. */
 const CAP = { quick: 40, standard: 40, thorough: 200 } as const;
 const BLOCK = 5;
-/** More would be faster than the stages allow. */
+/** Highest possible value in per cent, with tolerance; more would be faster than the stages allow. */
 const HIGHEST = 102;
 /** Natively the streams of a card overlap at least this much. */
 const LEAST_NATIVE = 85;
@@ -35,7 +35,7 @@ const efficiencies = ({ aloneNs, runNs }: PipelineRuns): Float64Array =>
 async function measureRuns(context: MeasureContext): Promise<Collected<PipelineRuns>> {
   const session = await context.session();
   const { iterations, resolution, tier } = context.options;
-  // Not counted: calibrates the length of a stage, once for all.
+  // Not counted: this run calibrates the length of a stage for all others.
   const { rounds } = await session.ask('pipelineRuns', { ...SHAPE, rounds: 0, runs: 1 });
   return collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
@@ -51,7 +51,7 @@ function possibleCheck(value: number): Check {
   return {
     name: 'no faster than its stages',
     passed: value <= HIGHEST,
-    detail: `${value.toFixed(1)} % of ${IDEAL_STAGES} stages one behind the other, at most ${HIGHEST} %`,
+    detail: `${value.toFixed(1)} % of ${IDEAL_STAGES} stages in sequence, at most ${HIGHEST} %`,
   };
 }
 

@@ -15,14 +15,14 @@ import { formatBytes, GIB, NS_PER_MS } from '../units.js';
 const SIZES = [GIB, 2 * GIB, 4 * GIB, 8 * GIB];
 const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly AllocationApi[];
 const HEADLINE: AllocationApi = 'cuMemAlloc';
-/** With fewer than six there is no interval. */
+/** Samples per row. With fewer than six there is no interval. */
 const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
 const LEAST_LIMIT = 1.25 * GIB;
-/** Relative to the limit. */
+/** Largest share of the limit that a block may take. */
 const SHARE = 0.8;
 /** Memory of the card that no measurement takes. */
 const SPARE_BYTES = GIB;
-/** Relative to the size: how much less NVML may show. */
+/** How much less NVML may show, relative to the size. */
 const TOLERANCE = 0.01;
 const DEADLINE_MS = 60_000;
 

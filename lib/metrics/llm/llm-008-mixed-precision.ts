@@ -87,7 +87,7 @@ const shareText = ({ number, tflops: rate, ceilingTflops }: MeasuredRow): string
     ? `${number} ${rate.toFixed(1)} TFLOPS (no ceiling is known)`
     : `${number} ${rate.toFixed(1)} of ${ceilingTflops.toFixed(1)} TFLOPS`;
 
-/** At the clock read while the launches ran. */
+/** Compares with the peak rate at the clock read while the launches ran. */
 function ceilingCheck(rows: readonly MeasuredRow[]): Check {
   const beyond = rows.filter(({ ofCeiling }) => ofCeiling !== null && ofCeiling > SLACK);
   return {
@@ -100,7 +100,7 @@ function ceilingCheck(rows: readonly MeasuredRow[]): Check {
 const slowRows = (rows: readonly MeasuredRow[]): MeasuredRow[] =>
   rows.filter(({ ofCeiling }) => ofCeiling !== null && ofCeiling < LEAST_OF_CEILING);
 
-/** Only required natively: a limit on multiprocessors slows every format. */
+/** The least rate is only required natively: a limit on multiprocessors slows every format. */
 function leastCheck(rows: readonly MeasuredRow[]): Check {
   const slow = slowRows(rows);
   return {

@@ -28,11 +28,11 @@ const SIZES: Sizes = { n: 0, k: 0, layers: 0 };
 /** Steps of about the same length on a simulated card, which computes only the sampled layer. */
 const SIMULATED: Sizes = { n: 2_048, k: 4_096, layers: 32 };
 const MOST_BATCH = 8;
-/** Relative to the capacity; co-tenants share it. */
+/** Load relative to the capacity; co-tenants share it. */
 const LOAD = 0.7;
-/** Per batch size. */
+/** Smallest number of steps per batch size. */
 const ENOUGH_STEPS = 200;
-/** The same for the shorter time beside co-tenants. */
+/** Smallest number of steps per batch size in the shorter time beside co-tenants. */
 const FEWEST_BESIDE = 30;
 /** When alone: even a card that is a hundred times slower finishes its steps by then. */
 const LONGEST_MS = 20_000;
@@ -86,7 +86,7 @@ const serve = (tenant: WorkerTenant, request: DynamicBatchingRequest) =>
 async function play(context: MeasureContext, populated: Populated, plan: BatchingPlan): Promise<Played> {
   const times = { ...TIMES[context.options.tier], ...plan };
   const request = requestOf(context, plan);
-  // Before the first step, because a tenant that starts later would disturb the steps alone.
+  // Co-tenants start before the first step, because one that starts later would disturb the steps alone.
   const reason = await grown(populated, 1 + times.coTenants);
   const [victim] = populated.scene.workers as [WorkerTenant, ...WorkerTenant[]];
   context.progress('alone', 0);

@@ -25,8 +25,8 @@ const PLAN: Record<Tier, Steps> = {
   thorough: { rounds: 20, steps: 200 },
 };
 /**
- * In order of preference: the first whose weights and activations, whole and in shards, take at most half of the
- * memory. Llama's of 70B and 8B, then smaller ones.
+ * Sizes in order of preference: the first one is used whose weights and activations, whole and in shards, take at most
+ * half of the memory. Llama's of 70B and 8B, then smaller ones.
  */
 const SIZES: readonly BlockSizes[] = [
   { tokens: 2048, hidden: 8192, mlp: 28672 },
@@ -48,7 +48,7 @@ export interface ScalingPlan {
   joinMs?: number;
 }
 
-/** On rank 0: the whole block and the largest shard. */
+/** Bytes on rank 0: the whole block and the largest shard. */
 const bytesOf = ({ tokens, hidden, mlp }: BlockSizes): number =>
   1.5 * BYTES * (2 * hidden * (hidden + mlp) + tokens * (6 * hidden + mlp));
 

@@ -18,8 +18,8 @@ const CLOCKS = 1.02;
 /** Largest rounding error to bf16 of each intermediate sum in NCCL. */
 const OF_SUM = 2 ** -8;
 /**
- * Relative to a result's standard deviation: intermediate activations are rounded separately. A missing rank causes
- * 0.35 or more.
+ * Tolerance relative to a result's standard deviation: intermediate activations are rounded separately. A missing rank
+ * causes 0.35 or more.
  */
 const OF_WHOLE = 2 ** -4;
 const MOST_SEED = 2 ** 47;
@@ -48,10 +48,10 @@ export interface Sharded {
 
 const failed = (failure: string): BenchError => new BenchError('WORKER', `${failure}.`);
 
-/** By rank 0's host clock; the others began and ended with it. */
+/** Times by rank 0's host clock; the other ranks began and ended with it. */
 interface Timed {
   ms: number;
-  /** By the events around the steps, relative to the host's time. */
+  /** Time between the events around the steps, relative to the host's time. */
   deviceShare: number;
 }
 
@@ -92,7 +92,7 @@ export function sumCheck(samples: readonly BlockSample[]): Check {
 const off = (value: number | null | undefined, exact: number, allowed: number): number =>
   typeof value === 'number' && Number.isFinite(exact) ? Math.abs(value - exact) / allowed : Infinity;
 
-/** Both results of the block at the same places. */
+/** Compares both results of the block at the same places. */
 export function wholeCheck(whole: BlockSample, sharded: BlockSample): Check {
   const half = whole.sums.length / 2;
   let worst = 0;
@@ -141,7 +141,7 @@ export function speedupCheck({
   };
 }
 
-/** Over values at places that the seed chose, the same for all systems of a comparison. */
+/** Checksum of values at places that the seed chose, the same for all systems of a comparison. */
 const checksumOf = ({ sums }: BlockSample): string =>
   createHash('sha256').update(Float64Array.from(sums)).digest('hex').slice(0, 16);
 

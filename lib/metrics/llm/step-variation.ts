@@ -5,7 +5,7 @@ import { median } from '../../stats/median.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 
 export interface Steps {
-  /** For each step, in order: its duration and its number of sequences. */
+  /** Duration and number of sequences of each step, in order. */
   stepNs: readonly number[];
   stepBatch: readonly number[];
 }

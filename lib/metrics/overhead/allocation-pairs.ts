@@ -13,7 +13,7 @@ type Call = keyof typeof NAMES;
  * Samples of four allocations and four frees each: 500 of 2 MiB take 0.15 s on an H200, whose two calls take 75 us.
  */
 const PAIRS = { quick: 500, standard: 500, thorough: 1_000 } as const;
-/** Each on the next core, so that other activity of the host affects only a part of the samples. */
+/** Number of visits, each on the next core, so that other activity of the host affects only a part of the samples. */
 const VISITS = 10;
 const WARMUP = 2;
 

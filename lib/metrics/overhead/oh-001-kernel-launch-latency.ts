@@ -54,7 +54,7 @@ const medianOf = (samples: Float64Array): number => median(samples).value;
 const startMedians = (visits: LaunchBlock[]): Float64Array<ArrayBuffer> =>
   Float64Array.from(visits.filter(isMapped), ({ startNs }) => medianOf(startNs));
 
-/** Over visits, not launches: the launches of one visit are not independent. */
+/** Estimates over visits, not launches, because the launches of one visit are not independent. */
 function startEstimate(visits: LaunchBlock[]): MedianEstimate {
   const starts = startMedians(visits);
   return starts.length > 0 ? median(starts) : { value: Number.NaN, ci95: null };
@@ -154,7 +154,9 @@ function mappingChecks(row: Row): Check[] {
   ];
 }
 
-/** Without it a row has no start; submit and round trip need only the host's clock and stay. */
+/**
+ * Whether the clock mapping is valid. If not, the row has no start; submit and round trip need only the host's clock.
+ */
 const hasStart = (row: Row): boolean => mappingChecks(row).every(({ passed }) => passed === true);
 
 function describe({ rows, stop }: Collection) {

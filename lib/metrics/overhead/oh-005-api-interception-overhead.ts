@@ -43,7 +43,7 @@ const BUDGET = {
 const WARMUP_BATCHES = 4;
 /** Passes through all functions, each on the next core, so that other activity of the host affects all of them. */
 const PASSES = 5;
-/** Further passes, with as many samples as those five, for functions whose interval is still wide. */
+/** Most passes, including further ones of the same size for functions whose interval is still wide. */
 const MOST_PASSES = 15;
 /** A call that takes longer is a sample of its own: in a batch, launches would queue up and wait for the device. */
 const SINGLE_FROM_NS = 1_000;
@@ -161,7 +161,7 @@ function controlCheck(rows: readonly Row[]): Check {
   return { name, passed: off.length === 0, detail: off.length > 0 ? `${off.join(', ')} (${all})` : all };
 }
 
-/** With a smaller share of the calls measured, the result says nothing about the program. */
+/** Smallest share of the calls that must be measured; with less, the result says nothing about the program. */
 const LEAST_SHARE = 0.5;
 
 function invalidity(check: Check, { measuredShare, unmeasured }: ProfileMean) {

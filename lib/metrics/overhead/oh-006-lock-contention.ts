@@ -35,11 +35,11 @@ const HEADLINE: Operation = 'allocFree';
 const OPERATIONS: readonly Operation[] = [HEADLINE, 'memGetInfo', 'launch'];
 const MOST_PROCESSES = 8;
 const ENOUGH_OPERATIONS = 2_000;
-/** Per process and window; of more samples an evenly spaced part is kept. */
+/** Most samples per process and window; if there are more, an evenly spaced part is kept. */
 const MOST_SAMPLES = 10_000;
 /** Few, because they run before the common time, and calls that take a lock in turn may be slow. */
 const WARMUP = 10;
-/** In addition to the window itself. */
+/** Deadline in addition to the window itself. */
 const PATIENCE_MS = 60_000;
 
 interface Row {
@@ -62,7 +62,7 @@ interface Row {
 
 interface Sweep {
   rows: Row[];
-  /** For every process and window of allocations. */
+  /** Memory before and after, for every process and window of allocations. */
   memory: MemorySpan[];
   /** Why there were not more processes. */
   leftOut: { topology: Topology; processes: number; reason: string } | null;
@@ -188,7 +188,7 @@ export const lockContention: MetricDefinition = {
   category: 'overhead',
   unit: 'us',
   direction: 'lower',
-  question: 'To how many tenants does the bookkeeping scale before allocation stalls spread?',
+  question: 'How many tenants can allocate at the same time before they delay one another?',
   estimator: 'median over processes of their medians, with the most processes at once − with one alone',
   // About the cost of putting a waiting thread to sleep and waking it: with less, no process waited.
   delta: { absolute: 5 },

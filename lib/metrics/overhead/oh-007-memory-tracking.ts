@@ -28,7 +28,7 @@ const LIVES = {
  * (on an H200 a pair with 16 384 blocks costs twice the line's value under HAMi-core, half of it natively).
  */
 const LARGEST_ON_LINE = 4_096;
-/** Per cell. `standard` has five processes. */
+/** Pairs per cell. `standard` has five processes. */
 const PAIRS = { quick: 200, standard: 250, thorough: 500 } as const;
 const WARMUP = 5;
 /**

@@ -22,14 +22,14 @@ const CALLS: readonly PacedCall[] = [
   'cuGraphLaunch',
 ];
 const HEADLINE: PacedCall = 'cuLaunchKernel';
-/** One launch per millisecond of a kernel of 10 µs: a hundredth of the card's time. */
+/** One launch of a 10 µs kernel per millisecond: a hundredth of the card's time. */
 const PERIOD_NS = 1_000_000;
 const SPIN_NS = 10_000;
-/** Per turn. A limiter that begins without tokens hands out the first ones meanwhile. */
+/** Warm-up launches per turn, during which a limiter that begins without tokens hands out the first ones. */
 const WARMUP = 3;
 /** Turns in which the two processes alternate on the same core. */
 const TURNS = { quick: 10, standard: 24, thorough: 40 } as const;
-/** Over all turns. */
+/** Launches over all turns. */
 const LAUNCHES = { quick: 200, standard: 480, thorough: 1_000 } as const;
 /** Pairs of processes, one with the limit and one without. `standard` has five rounds. */
 const PAIRS = { quick: 1, standard: 1, thorough: 8 } as const;
@@ -148,7 +148,7 @@ async function measurePair(
 /** Distributes `count` over the turns as evenly as possible. */
 const ofTurn = (count: number, turn: number, turns: number): number => Math.floor((count + turn) / turns);
 
-/** By pair: one difference per turn. */
+/** For each pair, one difference per turn. */
 const differences = ({ pairs }: MeasuredRow): number[][] =>
   pairs.map((pair) => pair.with.map((times, turn) => medianOf(times) - medianOf(pair.without[turn] as Float64Array)));
 

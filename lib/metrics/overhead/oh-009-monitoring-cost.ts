@@ -10,13 +10,13 @@ import { measureFunction } from '../measure-function.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
 const COUNTS: Record<Tier, readonly number[]> = { quick: [1], standard: [1, 4], thorough: [1, 4] };
-/** From the last tenant's context to the window: lets work in progress finish. */
+/** Pause between the last tenant's context and the window, so that work in progress finishes. */
 const SETTLE_MS = 500;
 const DEADLINE_MS = 30_000;
 const AGREEMENT = 0.05;
 /** The longest scheduler tick (100 Hz): a running thread's account may lag this much behind. */
 const TICK_NS = 10_000_000;
-/** In percent of one processor; an idle Node process and two short requests use less. */
+/** Limit in per cent of one processor; an idle Node process and two short requests use less. */
 const MOST_OWN_PERCENT = 0.5;
 
 const THREADS = { method: 'threads', params: {} };
@@ -153,9 +153,9 @@ export const monitoringCost: MetricDefinition = {
   category: 'overhead',
   unit: '%',
   direction: 'lower',
-  question: 'How much host CPU does a tenant burn that does nothing?',
+  question: 'How much host CPU does an idle tenant use?',
   estimator: 'processor time of the threads that driver and layer started in one idle tenant, per wall time',
-  // In percent of one processor: at this level fifty idle tenants on a node use a twentieth of one.
+  // Per cent of one processor: at this level fifty idle tenants on a node use a twentieth of a processor.
   delta: { absolute: 0.1 },
   needs: ['fresh processes', 'a readable /proc'],
   costOf: 'processor time of an idle tenant',

@@ -13,7 +13,7 @@ const WINDOW_MS: Record<Tier, number> = { quick: 1_000, standard: 3_000, thoroug
 const GRACE_MS = 120_000;
 const NO_LIMITS = { memoryBytes: null, smPercent: null };
 
-/** As sent by a worker. */
+/** The result as a worker sends it. */
 type WireWork = Omit<Work, 'unitNs'> & { unitNs: number[] };
 
 interface Timed {

@@ -14,7 +14,7 @@ export interface ProfileMean {
   /** ns per call. */
   value: number;
   ci95: [number, number] | null;
-  /** The same average for each sample number. */
+  /** The weighted average for each sample number. */
   samples: Float64Array;
   /** Share of the profile's calls. */
   measuredShare: number;

@@ -7,8 +7,8 @@ export interface WeightedFunction {
 }
 
 /**
- * In ns. Functions are measured in turn, so within a process their errors are independent and add up as squares. No
- * interval if a function has none.
+ * The sum in ns. Functions are measured in turn, so within a process their errors are independent and add up as
+ * squares. No interval if a function has none.
  */
 export function weightedSum(functions: readonly WeightedFunction[]): { value: number; ci95: [number, number] | null } {
   const value = functions.reduce((sum, { weight, overheadNs }) => sum + weight * overheadNs, 0);

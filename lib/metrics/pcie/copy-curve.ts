@@ -1,4 +1,4 @@
-/** Copies of many sizes between pinned memory and the device, in one direction, and in the other ways that belong to it. */
+/** Copies of many sizes between pinned memory and the device in one direction, and other ways to copy. */
 import type { CopyRate, CopyWay, PcieLink } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
@@ -13,14 +13,14 @@ import { ceilingGbs, describedLink, noFasterThan, unboundedBy, wholeLink } from 
 
 const KIB = 1024;
 const LARGEST = 256 * MIB;
-/** Below it a copy is over before events can tell how long it took. */
+/** Smallest copy whose duration events can resolve. */
 export const LEAST_HEADLINE = MIB;
 const SIZES = [4 * KIB, 64 * KIB, MIB, 16 * MIB, LARGEST];
-/** Of a sample of small copies: enough to be longer than what events are off. */
+/** Most copies in a sample of small copies: enough that the sample is long compared with the events' error. */
 const MOST_COPIES = 64;
-/** Of a batch: as pages of a cache of keys and values. */
+/** Size of each copy in a batch, like pages of a KV cache. */
 const PIECE = 2 * MIB;
-/** Of 256 MiB; half a second of copies at tier thorough. */
+/** Most samples of the headline, copies of 256 MiB: half a second at tier thorough. */
 const CAP = { quick: 40, standard: 60, thorough: 120 } as const;
 const BLOCK = 20;
 const OTHERS = { quick: 8, standard: 12, thorough: 30 } as const;
@@ -39,10 +39,10 @@ interface Row {
   state: RowState | null;
 }
 
-/** What a metric adds to the copies of its direction. */
+/** A metric's direction, and the other ways to copy that it adds. */
 export interface CopyCurve {
   way: CopyWay;
-  /** Of the whole of it, each as one row. */
+  /** Plans that copy all `bytes` in other ways, one row each. */
   others: (bytes: number) => readonly CopyPlan[];
 }
 
@@ -51,14 +51,14 @@ export const batched = (way: CopyWay, bytes: number): CopyPlan => {
   return { way, bytes: piece, copies: Math.floor(bytes / piece) };
 };
 
-/** Bytes in both directions where the plan is of both. */
+/** If the plan copies in both directions, counts both. */
 const bytesOf = ({ way, bytes, copies }: CopyPlan): number =>
   (way === 'both directions at once' ? 2 : 1) * bytes * copies;
 
-/** Bytes a nanosecond are GB/s. */
+/** Bytes per nanosecond are GB/s. */
 const gbsOf = (plan: CopyPlan, deviceNs: Float64Array): Float64Array => deviceNs.map((ns) => bytesOf(plan) / ns);
 
-/** The largest power of two that is no more than 256 MiB and a quarter of what the process may use. */
+/** The largest power of two up to 256 MiB and a quarter of what the process may use. */
 export const headlineBytes = (limit: number): number => Math.min(LARGEST, 2 ** Math.floor(Math.log2(limit / 4)));
 
 const planOf = (way: CopyWay, bytes: number, largest: number): CopyPlan => ({
@@ -69,7 +69,7 @@ const planOf = (way: CopyWay, bytes: number, largest: number): CopyPlan => ({
 
 const nameOf = ({ way, bytes }: CopyPlan): string => `${way} of ${formatBytes(bytes)}`;
 
-/** Beside the headline a row may fail; but where something was not copied, no number is believed. */
+/** Rows other than the headline may fail; but if data was not copied, no number is trusted. */
 async function otherRow(context: MeasureContext, session: Session, plan: CopyPlan): Promise<Row> {
   const { warmup, iterations, seed, tier } = context.options;
   const count = iterations ?? OTHERS[tier];
@@ -108,7 +108,7 @@ function described({ plan, rate, count, state }: Row) {
 const directed = ({ plan, rate }: Row): { name: string; gbs: number }[] =>
   rate ? [{ name: nameOf(plan), gbs: plan.way === 'both directions at once' ? rate.value / 2 : rate.value }] : [];
 
-/** Why pinned memory cannot be had here; null where the error is another one. */
+/** The reason if pinned memory was refused; null for any other error. */
 export const pinningRefused = (error: unknown): string | null =>
   error instanceof CudaError && /^cuMemHost/.test(error.call) ? `pinned memory is refused: ${error.message}` : null;
 

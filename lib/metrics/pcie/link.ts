@@ -1,21 +1,21 @@
-/** The link between host and device: what it can carry, and whether a rate is beyond that. */
+/** The link between host and device: its highest rate, and whether a measured rate exceeds it. */
 import * as v from 'valibot';
 import type { PcieLink } from '../../native/addon-types.js';
 import type { Check, MetricResult } from '../../results/document.js';
 
 /**
- * GB/s of a lane in one direction, after coding: 2.5 and 5 GT/s with 8b/10b, 8 to 32 GT/s with 128b/130b, 64 GT/s with
+ * GB/s per lane in one direction, after encoding: 2.5 and 5 GT/s with 8b/10b, 8 to 32 GT/s with 128b/130b, 64 GT/s with
  * 242 of 256 bytes of a flit (PCI Express Base Specification 6.0).
  */
 const LANE_GBS = [0.25, 0.5, 0.985, 1.969, 3.938, 7.563];
-/** Wider ones are not made. */
+/** No wider links exist. */
 const MOST_LANES = 16;
-/** Of the ceiling, for what its numbers are rounded to and what events are off. */
+/** Tolerance above the ceiling, for rounding of its numbers and the error of events. */
 export const SLACK = 1.05;
 
 const linkSchema = v.object({ ceilingGbs: v.nullable(v.number()) });
 
-/** Null where NVML does not report the link, or reports a generation that is not listed. */
+/** Null if NVML does not report the link, or reports a generation that is not listed above. */
 export function ceilingGbs({ generation, width }: Pick<PcieLink, 'generation' | 'width'>): number | null {
   const lane = generation === null ? undefined : LANE_GBS[generation - 1];
   return lane === undefined || width === null ? null : lane * width;
@@ -24,15 +24,15 @@ export function ceilingGbs({ generation, width }: Pick<PcieLink, 'generation' | 
 export const linkText = ({ generation, width }: Pick<PcieLink, 'generation' | 'width'>): string =>
   `PCIe generation ${generation}, ${width} lanes`;
 
-/** Why the link says nothing about what is possible; null where it does. */
+/** Why the link gives no upper bound; null if it does. */
 export function unboundedBy(link: PcieLink): string | null {
   const { generation, width } = link;
   if (generation === null || width === null)
-    return 'NVML reports no PCIe link: the host is connected in another way (such as chip to chip), and nothing says how fast a copy can be';
-  return ceilingGbs(link) === null ? `what a lane of PCIe generation ${generation} carries is not known here` : null;
+    return 'NVML reports no PCIe link: the host is connected in another way (such as chip to chip), so the highest possible rate is unknown';
+  return ceilingGbs(link) === null ? `the rate of a lane of PCIe generation ${generation} is not known` : null;
 }
 
-/** Of rates in one direction: what was not copied looks fast. */
+/** `rates` are in one direction. Data that was not really copied looks faster than the link. */
 export function noFasterThan(link: PcieLink, rates: readonly { name: string; gbs: number }[]): Check {
   const name = 'no faster than the link';
   const ceiling = ceilingGbs(link);
@@ -46,7 +46,7 @@ export function noFasterThan(link: PcieLink, rates: readonly { name: string; gbs
   };
 }
 
-/** A link that lost lanes, or that was read while idle, is worth knowing of; it explains a number and does not spoil it. */
+/** A link that lost lanes, or was read while idle, explains a number but does not make it invalid. */
 export function wholeLink(link: PcieLink): Check {
   const name = 'the link runs at full width';
   const { width, maxWidth, underLoad } = link;

@@ -29,7 +29,7 @@ export const hostToDevice: MetricDefinition = {
 
 /**
  * PCIE-001, GB/s: median rate of cuMemcpyHtoDAsync of 256 MiB (or a quarter of the memory that the process may use) from
- * pinned memory, each copy verified on the device. `details.sizes[]` has smaller copies, `details.others[]` copies in one
- * call, `details.link` what NVML says of the link under load; a rate above what the link carries is `invalid`.
+ * pinned memory, each copy verified on the device. `details.sizes[]` has smaller copies, `details.others[]` many copies
+ * in one call, `details.link` what NVML reports about the link under load. A rate above that of the link is `invalid`.
  */
 export const measureHostToDevice = measureFunction(hostToDevice);

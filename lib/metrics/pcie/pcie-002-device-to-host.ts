@@ -25,7 +25,7 @@ export const deviceToHost: MetricDefinition = {
       way: 'cuMemcpyDtoHAsync',
       others: (bytes) => [
         batched('cuMemcpyBatchAsync to the host', bytes),
-        // Each direction has memory of its own: half of it, so that both fit where one does.
+        // Each direction has its own memory of half the size, so that both fit where one copy does.
         { way: 'both directions at once', bytes: bytes / 2, copies: 1 },
         { way: 'stores of a kernel', bytes, copies: 1 },
       ],
@@ -33,8 +33,8 @@ export const deviceToHost: MetricDefinition = {
 };
 
 /**
- * PCIE-002, GB/s: as PCIE-001 in the other direction: median rate of cuMemcpyDtoHAsync of 256 MiB to pinned memory,
- * verified on the host. `details.others[]` has copies in both directions at once (bytes of both), and stores of a kernel
- * to mapped memory.
+ * PCIE-002, GB/s: like PCIE-001 in the other direction: median rate of cuMemcpyDtoHAsync of 256 MiB to pinned memory,
+ * verified on the host. `details.others[]` has many copies in one call, copies in both directions at once (the bytes of
+ * both count), and stores of a kernel to mapped memory.
  */
 export const measureDeviceToHost = measureFunction(deviceToHost);

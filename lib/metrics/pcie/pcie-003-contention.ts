@@ -1,4 +1,4 @@
-/** PCIE-003: what copies of several tenants at the same time cost each of them. */
+/** PCIE-003: how much bandwidth each tenant loses when several tenants copy at the same time. */
 import type { Aggression, AggressorKind, PcieLink } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { overlapAtWork } from '../../workers/activity.js';
@@ -28,7 +28,10 @@ const FEWEST_TENANTS = 2;
 interface Times {
   aloneMs: number;
   togetherMs: number;
-  /** Of the time before a release: each tenant first pins memory and copies to all of it once. */
+  /**
+   * Lead time before a release, as a multiple of the usual one: each tenant first pins memory and copies all of it
+   * once.
+   */
   leads: number;
 }
 const TIMES: Record<Tier, Times> = {
@@ -37,9 +40,9 @@ const TIMES: Record<Tier, Times> = {
   thorough: { aloneMs: 2_000, togetherMs: 5_000, leads: 10 },
 };
 const GRACE_MS = 60_000;
-/** Of the time in which each copied, which all have to have in common. */
+/** Fraction of the longest tenant's time during which all tenants must copy. */
 const TOGETHER = 0.8;
-/** Of the copies that keep the link busy while it is read. */
+/** Size of the copies that keep the link busy while it is read. */
 const LINK_COPY = 16 * MIB;
 
 const DIRECTIONS = ['to the device', 'to the host', 'mixed'] as const;
@@ -50,11 +53,11 @@ interface Group {
   tenants: number;
 }
 
-/** One window of several tenants: GB/s of each. */
+/** GB/s of each tenant in one window. */
 type Rates = number[];
 
 interface Row extends Group {
-  /** Of a tenant of each way, alone, before and behind. */
+  /** GB/s of one tenant alone in each direction: the mean of before and after. */
   aloneGbs: number[];
   together: Rates[];
 }
@@ -69,7 +72,7 @@ const groupsOf = (tier: Tier, tenants: number): Group[] => {
   return [largest, ...fewer, ...(tier === 'quick' ? [] : others)];
 };
 
-/** Bytes a nanosecond are GB/s. Rejects where a tenant copied nothing, or its copies were not there. */
+/** Bytes per nanosecond are GB/s. Throws if the tenant copied nothing. */
 function rateOf(aggression: Aggression): number {
   const idle = idleReason(aggression);
   if (idle !== null) throw new BenchError('INVALID_RESULT', `a tenant did not copy: ${idle}`);
@@ -84,7 +87,7 @@ function simultaneous(aggressions: readonly Aggression[]): void {
   const longest = Math.max(...aggressions.map(({ startedNs, endedNs }) => endedNs - startedNs));
   const common = span ? (span.toNs - span.fromNs) / longest : 0;
   if (common >= TOGETHER) return;
-  const detail = `only ${(100 * common).toFixed(0)} % of the time in which one copied was common to all`;
+  const detail = `only ${(100 * common).toFixed(0)} % of the longest tenant's time was common to all`;
   throw new BenchError('INVALID_RESULT', `the tenants did not copy at the same time: ${detail}`);
 }
 
@@ -109,12 +112,12 @@ async function copy(
   return aggressions.map(rateOf);
 }
 
-/** Alone, together, together, alone: a drift favours neither. */
+/** Alone, together, together, alone, so that drift affects both alike. */
 async function measureGroup(populated: Populated, group: Group, { aloneMs, togetherMs, leads }: Times): Promise<Row> {
   const workers = populated.scene.workers.slice(0, group.tenants);
   const kinds = new Map(workers.map((worker, place) => [worker, kindOf(group.direction, place)]));
   const first = workers[0] as WorkerTenant;
-  // Where the ways are mixed, the first two tenants have one each.
+  // In a mixed group the first two tenants have different directions.
   const single = group.direction === 'mixed' ? workers.slice(0, 2) : [first];
   const alone = async () => {
     const rates: number[] = [];
@@ -130,7 +133,7 @@ async function measureGroup(populated: Populated, group: Group, { aloneMs, toget
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The tenant that lost most, relative to one alone in its way, over both windows. */
+/** The loss of the worst-off tenant over both windows, relative to one tenant alone in the same direction. */
 export function impactOf({ direction, tenants, aloneGbs, together }: Row) {
   const gbs = Array.from({ length: tenants }, (_, place) => mean(together.map((rates) => rates[place] as number)));
   const shares = gbs.map((rate, place) => rate / (aloneGbs[direction === 'mixed' ? place % 2 : 0] as number));
@@ -145,12 +148,12 @@ export function impactOf({ direction, tenants, aloneGbs, together }: Row) {
     aggregateGbs,
     aggregateOverAlone: aggregateGbs / mean(aloneGbs),
     impactPercent,
-    // A link that is shared fairly leaves each its part of it.
+    // A link that is shared fairly leaves each tenant an equal part.
     excessPoints: direction === 'mixed' ? null : impactPercent - 100 * (1 - 1 / tenants),
   };
 }
 
-/** Of what goes one way. */
+/** Sum of the rates in each direction, which the link bounds. */
 const aggregates = (rows: readonly ReturnType<typeof impactOf>[]) =>
   rows.flatMap(({ direction, tenants, gbs, aloneGbs }) => {
     const ways = direction === 'mixed' ? [0, 1] : [0];
@@ -201,7 +204,7 @@ function judge(rows: readonly Row[], link: PcieLink): Measured {
   };
 }
 
-/** With times of its own, for tests. */
+/** With given times, for tests. */
 export const contentionBy =
   (times?: Times): MetricDefinition['measure'] =>
   (context: MeasureContext) => {
@@ -242,7 +245,7 @@ export const pcieContention: MetricDefinition = {
   direction: 'lower',
   question: 'Does one tenant that loads a model stall the transfers of all others?',
   estimator:
-    '100 × (1 − worst / alone), bandwidth to the device of the tenant that lost most of 4 that copy at the same time',
+    '100 × (1 − worst / alone), bandwidth to the device of the worst-off of 4 tenants that copy at the same time',
   delta: { absolute: 5 },
   // A tenant that copies nothing has lost everything.
   impossible: outside(-Infinity, 100),
@@ -260,8 +263,8 @@ export const pcieContention: MetricDefinition = {
 };
 
 /**
- * PCIE-003, %, signed: how much less bandwidth to the device the worst of 4 tenants has (2 where no more fit) than one
- * alone. A link that is shared fairly leaves 75 %. `details.rows[]` has two tenants, copies to the host and mixed ones,
- * with the bandwidth of all together. `iterations`, `warmup` and `resolution` do not apply.
+ * PCIE-003, %, signed: how much less bandwidth to the device the worst-off of 4 tenants (2 if no more fit) has than one
+ * alone. Equal parts of the link for 4 tenants give 75 %. `details.rows[]` has two tenants, copies to the host and
+ * mixed directions, each with the total bandwidth. `iterations`, `warmup` and `resolution` do not apply.
  */
 export const measurePcieContention = measureFunction(pcieContention);

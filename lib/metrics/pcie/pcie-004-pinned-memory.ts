@@ -1,4 +1,6 @@
-/** PCIE-004: how much faster copies from pinned memory are, what pinning costs, and whether a layer interferes with either. */
+/**
+ * PCIE-004: how much faster copies from pinned memory are, how long pinning takes, and whether a layer affects either.
+ */
 import type { CopySource, SourceCopies } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
@@ -16,9 +18,9 @@ import { describedLink, noFasterThan, sourcesBeyondLink, unboundedBy, wholeLink 
 const PINNED: CopySource = 'cuMemHostAlloc';
 const PAGEABLE: CopySource = 'mmap';
 const SOURCES: readonly CopySource[] = [PINNED, PAGEABLE, 'cuMemHostRegister'];
-/** Each pins memory of its own. */
+/** Blocks per source; each pins its own memory. */
 const BLOCKS = { quick: 3, standard: 4, thorough: 8 } as const;
-/** Of a block. */
+/** Copies per block. */
 const COPIES = { quick: 4, standard: 4, thorough: 10 } as const;
 const WARMUP = 1;
 
@@ -34,7 +36,10 @@ interface MeasuredRow {
   samples: Float64Array;
 }
 
-/** Where something was not copied no number is believed, and without the two of the value there is none. */
+/**
+ * Rethrows if data was not copied, because then no number is trusted, or if the source is one of the two behind the
+ * value.
+ */
 function stateOf(error: unknown, source: CopySource): RowState {
   const state = error instanceof BenchError && error.code === 'INVALID_RESULT' ? null : rowState(error);
   if (!state || source === PINNED || source === PAGEABLE) throw error;
@@ -61,14 +66,14 @@ async function measureRows(context: MeasureContext, session: Session, bytes: num
   return rows;
 }
 
-/** Bytes a nanosecond are GB/s. */
+/** Bytes per nanosecond are GB/s. */
 function rateOf({ source, blocks, state }: Row, bytes: number): MeasuredRow[] {
   if (state) return [];
   const samples = concat(...blocks.map(({ copyNs }) => copyNs.map((ns) => bytes / ns)));
   return [{ source, gbs: median(samples), samples }];
 }
 
-/** A block is pinned by one call: the median over blocks. */
+/** Each block is pinned by one call; the result is the median over blocks. */
 function pinUsPerMib({ blocks }: Row): number | null {
   const costs = blocks.flatMap(({ pinNs, pinnedBytes }) =>
     pinNs === null ? [] : [pinNs / NS_PER_US / (pinnedBytes / MIB)],
@@ -117,7 +122,7 @@ async function measured(context: MeasureContext): Promise<Measured> {
   return {
     ...invalidBy([bounded]),
     value,
-    // Of a quotient of two medians no interval follows from theirs.
+    // An interval of the ratio cannot be derived from the intervals of the two medians.
     ci95: null,
     headline: of(PINNED).samples.map((gbs) => gbs / pageable),
     details,
@@ -131,7 +136,7 @@ export const pinnedMemory: MetricDefinition = {
   category: 'pcie',
   unit: 'ratio',
   direction: 'none',
-  question: 'How much do copies gain by pinned memory, and does the layer interfere with it?',
+  question: 'How much faster are copies from pinned memory, and does the layer affect pinning?',
   estimator: 'median rate of cuMemcpyHtoD of 256 MiB from cuMemHostAlloc, divided by that from pageable memory',
   delta: { relative: 0.05 },
   impossible: sourcesBeyondLink,
@@ -154,6 +159,6 @@ export const pinnedMemory: MetricDefinition = {
 /**
  * PCIE-004, ratio: rate of cuMemcpyHtoD from memory of cuMemHostAlloc over the rate from pageable memory.
  * `details.sources[]` has both rates, that of memory pinned by cuMemHostRegister, and what pinning costs (µs per MiB).
- * `iterations` is the copies of a block; `resolution` does not apply.
+ * `iterations` is the copies per block; `resolution` does not apply.
  */
 export const measurePinnedMemory = measureFunction(pinnedMemory);

@@ -1,11 +1,11 @@
-/** Which launches of one process met kernels of another one on the card, by the device's times of both. */
+/** Which launches of one process met a running kernel of another process, by the device's times of both. */
 import type { Load, StartDelays } from '../../native/addon-types.js';
 import { NS_PER_MS } from '../units.js';
 
-/** Between two kernels that follow one another in a queue. */
+/** Longest pause between two successive kernels of a queue. */
 const BETWEEN_NS = 100_000;
 
-/** Of each launch. `binNs`: of the load, in whole milliseconds. */
+/** One value per launch. `binNs`: the load's bin length, in whole milliseconds. */
 export function residentAt(
   { originMs, calledNs }: Pick<StartDelays, 'originMs' | 'calledNs'>,
   { firstBin, kernelsListed }: Pick<Load, 'firstBin' | 'kernelsListed'>,
@@ -18,7 +18,7 @@ export function residentAt(
   }));
   kernels.sort((a, b) => a.from - b.from);
   return calledNs.map((called) => {
-    // The last one that began before: kernels of one stream follow one another.
+    // Finds the last kernel that began before the call: kernels of one stream follow one another.
     let low = 0;
     let high = kernels.length;
     while (low < high) {

@@ -1,4 +1,4 @@
-/** SCHED-001: how long nobody runs when a card passes from one process to the other, and how long each keeps it. */
+/** SCHED-001: how long a card is idle when it switches from one process to another, and how long each time slice is. */
 import type { BlockTrace, BlockTraceRequest, ContextAlternation } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -20,13 +20,13 @@ import { NS_PER_MS, NS_PER_US } from '../units.js';
 import { sliceDistribution, type Turns, turnsOf } from './turns-of-contexts.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 1_500, standard: 4_000, thorough: 20_000 };
-/** A warp that does not see the timer for longer did not run. */
+/** If a warp does not see the timer for longer than this, it did not run in that time. */
 const GAP_NS = 20_000;
-/** Fewer show no distribution. */
+/** Fewer switches do not show a distribution. */
 const FEWEST_SWITCHES = 50;
-/** At the same time, of the shorter one's time: above, contexts do not take turns. */
+/** Percentage of the shorter tenant's time in which both ran; above it, the contexts do not take turns. */
 const MOST_AT_ONCE = 2;
-/** A latency is told apart by steps of the device's clock. */
+/** A switch must last at least this many steps of the device's clock, or the clock is too coarse. */
 const TICKS = 4;
 const ALTERNATIONS: Record<Tier, number> = { quick: 500, standard: 2_000, thorough: 5_000 };
 const GRACE_MS = 60_000;
@@ -41,7 +41,7 @@ const CLOCK_WINDOW = {
   prioritised: false,
 } as const;
 
-/** One warp of each, which stays for the whole time. */
+/** Runs one warp of each process for the whole time. */
 async function trace(scene: MetricScene, windowMs: number): Promise<[BlockTrace, BlockTrace]> {
   const params: Omit<BlockTraceRequest, 'startAtNs'> = {
     windowNs: 1,
@@ -126,7 +126,7 @@ function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<
   if (switchUs.length < FEWEST_SWITCHES)
     return withoutNumber(
       'invalid',
-      `only ${switchUs.length} switches were seen in ${turns.spanMs.toFixed(0)} ms, of ${FEWEST_SWITCHES} at least`,
+      `only ${switchUs.length} switches were seen in ${turns.spanMs.toFixed(0)} ms; at least ${FEWEST_SWITCHES} are needed`,
       details,
     );
   const { value, ci95 } = median(samples);
@@ -143,7 +143,7 @@ function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<
   };
 }
 
-/** With a window of its own, for tests; the tier decides where there is none. */
+/** With a given window, for tests; without one the tier decides. */
 export const contextSwitchBy =
   (ownWindowMs?: number): MetricDefinition['measure'] =>
   async (context) => {
@@ -191,9 +191,9 @@ export const contextSwitchLatency: MetricDefinition = {
 };
 
 /**
- * SCHED-001, µs: how long nobody runs when a card passes from one process to the other, seen by a warp of each that
- * never leaves. `details.sliceLengths[]` is the whole distribution of slice lengths, `details.sharePercent` what each
- * got, `details.twoContextsOfAProcess` what the host pays to launch in two contexts in turn. `unsupported` where
- * contexts run concurrently. `iterations` and `resolution` do not apply.
+ * SCHED-001, µs: how long a card is idle when it switches from one process to another, seen by one warp of each that
+ * stays resident. `details.sliceLengths[]` is the distribution of slice lengths, `details.sharePercent` the share of
+ * each process, `details.twoContextsOfAProcess` the host's cost of launching alternately in two contexts. `unsupported`
+ * if contexts run concurrently. `iterations` and `resolution` do not apply.
  */
 export const measureContextSwitch = measureFunction(contextSwitchLatency);

@@ -1,4 +1,6 @@
-/** SCHED-002: what a launch costs when launches follow one another without a wait: the highest rate of kernels. */
+/**
+ * SCHED-002: the cost per launch when launches follow one another without a wait, which gives the highest kernel rate.
+ */
 import { availableParallelism } from 'node:os';
 import type { BurstRequest, LaunchBursts } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
@@ -9,7 +11,7 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } 
 import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US, scaled } from '../units.js';
 
-/** Of a burst: many times what a driver's queue holds, so that a queue that fills up does not go unseen. */
+/** Launches per burst: many times the length of a driver's queue, so that a full queue shows in the result. */
 const LAUNCHES = 20_000;
 const NODES = 100;
 const THREADS = 4;
@@ -17,17 +19,17 @@ const STREAMS = 4;
 const WARMUP = 500;
 const CAP = { quick: 15, standard: 30, thorough: 30 } as const;
 const LEAST = 6;
-/** The other rows have one burst with every so many of the headline's. */
+/** The other rows have one burst for this many of the headline's. */
 const OTHERS_EVERY = 3;
-/** Launches at a pace that no quota has to delay: one a millisecond of a kernel of 10 us. */
+/** Launches at a pace that no quota has to delay: one kernel of 10 us per millisecond. */
 const PACED = { call: 'cuLaunchKernel', periodNs: 1_000_000, spinNs: 10_000, grid: 1, warmup: 5 } as const;
 const PACED_LAUNCHES = { quick: 150, standard: 300, thorough: 1_000 } as const;
 
-/** Of the time of a launch that the device is busy with its kernel: above, it is the device that is waited for. */
+/** Fraction of a launch's time in which the device runs its kernel; above it, the device is the bottleneck. */
 const MOST_DEVICE = 0.95;
 
 interface Row {
-  /** As in the details. */
+  /** Name of the row in the details. */
   name: string;
   request: Pick<BurstRequest, 'call' | 'launches' | 'nodes' | 'threads' | 'streams'>;
   bursts: LaunchBursts[];
@@ -46,7 +48,7 @@ function rowsOf(cores: number): Row[] {
     bursts: [],
     state,
   });
-  const alone = { unsupported: 'one processor is usable: threads would wait for each other' };
+  const alone = { unsupported: 'only one processor is usable: threads would wait for each other' };
   return [
     row(HEADLINE, { ...ONE, call: 'cuLaunchKernel' }),
     row('cuLaunchKernelEx', { ...ONE, call: 'cuLaunchKernelEx' }),
@@ -75,7 +77,7 @@ async function measureOne(context: MeasureContext, row: Row, bursts: number): Pr
   }
 }
 
-/** The rows take turns, each burst on another core: what disturbs a core for a while is in a few bursts of each. */
+/** The rows take turns, each burst on another core, so that a disturbed core affects only a few bursts of each row. */
 async function measureRows(context: MeasureContext): Promise<Row[]> {
   const { iterations, resolution, tier } = context.options;
   const rows = rowsOf(availableParallelism());
@@ -130,11 +132,15 @@ function deviceUs(rows: readonly Row[]): number | null {
   return times.length > 0 ? Math.min(...times) / NS_PER_US : null;
 }
 
-/** Else it is the device's rate of kernels that was measured, and no host could be faster. */
+/** Otherwise the measurement shows the device's kernel rate, and no host could be faster. */
 function hostBound(usPerLaunch: number, deviceUsPerKernel: number | null): Check {
   const name = 'the host is slower than the device';
   if (deviceUsPerKernel === null)
-    return { name, passed: 'not checked', detail: 'no graph could be launched, whose kernels need no call each' };
+    return {
+      name,
+      passed: 'not checked',
+      detail: 'no graph could be launched, so the device time per kernel is unknown',
+    };
   return {
     name,
     passed: deviceUsPerKernel < MOST_DEVICE * usPerLaunch,
@@ -149,7 +155,7 @@ export const kernelLaunchOverhead: MetricDefinition = {
   unit: 'us',
   direction: 'lower',
   question: 'How many kernels a second can a program launch through the layer?',
-  estimator: `median over bursts of ${LAUNCHES} launches without a wait of the time until all are over, per launch`,
+  estimator: `median over bursts of ${LAUNCHES} launches without a wait: time until all are over, per launch`,
   delta: { relative: 0.05 },
   needs: [],
   functionName: 'measureLaunchOverhead',
@@ -182,8 +188,9 @@ export const kernelLaunchOverhead: MetricDefinition = {
 };
 
 /**
- * SCHED-002, µs: what a launch costs in bursts of 20 000 launches without a wait in between; `details.rows[]` has
- * cuLaunchKernelEx, a graph of 100 kernels per kernel, and several threads with four streams each; `details.paced` has
- * the call alone, at a pace that no quota has to delay. `iterations` is the number of bursts.
+ * SCHED-002, µs: cost per launch in bursts of 20 000 launches without a wait in between; `details.rows[]` has
+ * cuLaunchKernelEx, a graph of 100 kernels (cost per kernel), and several threads with four streams each;
+ * `details.paced` has the duration of the call at a pace that no quota has to delay. `iterations` is the number of
+ * bursts.
  */
 export const measureLaunchOverhead = measureFunction(kernelLaunchOverhead);

@@ -1,4 +1,4 @@
-/** SCHED-003: how many kernels of independent streams run at the same time, of those that could. */
+/** SCHED-003: how many kernels of independent streams run at the same time, relative to the number that could. */
 import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -10,17 +10,17 @@ import { partitionCheck, partitionRow } from '../partition.js';
 import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US } from '../units.js';
 
-/** Of the headline. */
+/** Number of streams of the headline. */
 const STREAMS = 8;
 const OTHERS = [2, 4, 16, 32];
-/** Of each stream: the time that the first launches take the host is shared by several kernels. */
+/** Kernels per stream: several, so that the host's time for the first launches matters less. */
 const KERNELS = 4;
 const KERNEL_NS = 500_000;
-/** Runs, of 2.5 ms each. */
+/** Most runs of the headline, 2.5 ms each. */
 const CAP = { quick: 30, standard: 60, thorough: 200 } as const;
 const BLOCK = 10;
 const RUNS_OF_OTHERS = { quick: 5, standard: 10, thorough: 20 } as const;
-/** Native, the streams of a card overlap. */
+/** Natively, the streams of a card overlap at least this much, in per cent. */
 const LEAST_NATIVE = 90;
 
 type Shape = Pick<ConcurrencyRequest, 'streams' | 'kernels' | 'kernelNs' | 'partition'>;
@@ -108,7 +108,7 @@ async function otherRow(context: MeasureContext, streams: number, rounds: number
   }
 }
 
-/** No more kernels than streams can run: another number would be of other kernels. */
+/** There cannot be more running kernels than streams; a larger number would be an error of measurement. */
 function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
   const impossible = rows.filter(({ streams, mostAtOnce }) => mostAtOnce > streams);
   return {
@@ -116,7 +116,7 @@ function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
     passed: impossible.length === 0,
     detail:
       impossible.map(({ streams, mostAtOnce }) => `${mostAtOnce} of ${streams}`).join(', ') ||
-      'each kernel by its own times of the device',
+      'from the device times of each kernel',
   };
 }
 

@@ -1,4 +1,4 @@
-/** SCHED-004: how long a small kernel waits for the card while another process keeps it busy with long ones. */
+/** SCHED-004: how long a small kernel waits for the card while another process keeps it busy with long kernels. */
 import { max } from 'simple-statistics';
 import type { Load, LoadRequest, StartDelayRequest, StartDelays } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
@@ -22,21 +22,21 @@ import { NS_PER_MS } from '../units.js';
 import { residentAt } from './resident.js';
 
 export interface Beside {
-  /** Of the other process's kernels, alone on the card. */
+  /** Duration of one of the other process's kernels, alone on the card. */
   kernelMs: number;
-  /** How many of them it keeps queued. */
+  /** Number of these kernels that wait in its queue. */
   queued: number;
 }
 
 export interface PreemptionPlan {
   rows: readonly Beside[];
-  /** Of each row, and of each half of the time alone. */
+  /** Length of the window of each row, and of each of the two windows alone. */
   windowMs: number;
-  /** How often all of it is repeated, in the opposite order each time. */
+  /** Number of repetitions of all rows, each in the opposite order of the one before. */
   series: number;
 }
 
-/** Whose delay is the value. */
+/** The row whose delay is the value. */
 const HEADLINE: Beside = { kernelMs: 10, queued: 1 };
 const LENGTHS = [0.1, 0.5, 1, 10, 100];
 const one = LENGTHS.map((kernelMs) => ({ kernelMs, queued: 1 }));
@@ -49,21 +49,21 @@ const PLANS: Record<Tier, PreemptionPlan> = {
 };
 const PERIOD_NS = 10 * NS_PER_MS;
 const JITTER_NS = 3 * NS_PER_MS;
-/** Behind a window: the other process tells its kernels to stop. */
+/** Pause after a window, in which the other process stops its kernels. */
 const QUIET_NS = 30 * NS_PER_MS;
-/** The other process begins before the first small kernel and ends after the last one. */
+/** The other process begins this long before the first small kernel and ends this long after the last one. */
 const LEAD_MS = 20;
 const BIN_NS = NS_PER_MS;
 const MOST_LISTED = 200_000;
 const FEWEST_PROBES = 5;
-/** Of the small kernels: so many find the other process's kernels on the card. */
+/** Fraction of the small kernels that must find a kernel of the other process on the card. */
 const LEAST_RESIDENT = 0.8;
 const GRACE_MS = 90_000;
 
 interface Row extends Beside {
-  /** In ms, of those that met a kernel of the other process. */
+  /** Delays in ms of the small kernels that met a kernel of the other process. */
   delays: number[];
-  /** How many small kernels there were. */
+  /** Number of small kernels. */
   probes: number;
   state: RowState | null;
 }
@@ -103,7 +103,7 @@ class Play {
       threadsPerBlock: 1_024,
       rounds: 0,
       kernelNs: beside.kernelMs * NS_PER_MS,
-      // One runs, the others wait behind it.
+      // One kernel runs; the others wait in the queue.
       inFlight: beside.queued + 1,
       durationNs: windowMs * NS_PER_MS,
       binNs: BIN_NS,
@@ -121,7 +121,7 @@ class Play {
     row.delays.push(...delays.delayNs.filter((_, i) => met[i]).map((ns) => ns / NS_PER_MS));
   }
 
-  /** A kernel of more than a chunk of arithmetic ends when it is told to; those in the queue follow at once. */
+  /** A kernel longer than a chunk of arithmetic ends early when it is told to stop; queued ones then end at once. */
   #drainNs({ kernelMs }: Beside): number {
     return Math.min(kernelMs, 10) * NS_PER_MS;
   }
@@ -156,7 +156,10 @@ interface Played {
   entered: ReturnType<typeof contextOf>;
 }
 
-/** The same process's kernels in another stream: with equal priorities, and with the highest beside the lowest. */
+/**
+ * The delay beside kernels of the same process in another stream: with equal priorities, and with the highest and the
+ * lowest.
+ */
 async function ownRows(play: Play): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = [];
   for (const prioritised of [false, true]) {
@@ -197,7 +200,7 @@ async function play(context: MeasureContext, plan: PreemptionPlan): Promise<Play
     const alone = async () => void aloneMs.push(...(await playing.alone()).delayNs.map((ns) => ns / NS_PER_MS));
     for (let i = 0; i < plan.series; i++) {
       await alone();
-      // There and back, so that a drift meets all rows alike.
+      // The order alternates, so that drift affects all rows alike.
       for (const [place, row] of (i % 2 === 0 ? rows : [...rows].reverse()).entries()) {
         context.progress(`${row.queued} of ${row.kernelMs} ms`, (i + place / rows.length) / plan.series);
         await playing.beside(row, row);
@@ -211,7 +214,7 @@ async function play(context: MeasureContext, plan: PreemptionPlan): Promise<Play
 const isHeadline = ({ kernelMs, queued }: Beside): boolean =>
   kernelMs === HEADLINE.kernelMs && queued === HEADLINE.queued;
 
-/** a + b T of the delays beside kernels of length T: how far they go with the kernels that are waited for. */
+/** Fits a line a + b·T to the delays beside kernels of length T: b is the number of kernels that are waited for. */
 function fits(rows: readonly Row[]) {
   return [...new Set(rows.map(({ queued }) => queued))].flatMap((queued) => {
     const own = rows.filter((row) => row.queued === queued && row.delays.length >= FEWEST_PROBES);
@@ -235,10 +238,10 @@ function checksOf(headline: Row): Check[] {
     {
       name: 'the other process was on the card',
       passed: probes > 0 && delays.length >= LEAST_RESIDENT * probes,
-      detail: `at ${delays.length} of ${probes} launches, by its kernels' own times`,
+      detail: `at ${delays.length} of ${probes} launches, by the times of its kernels`,
     },
     {
-      name: 'enough launches beside it',
+      name: 'enough launches met its kernels',
       passed: delays.length >= FEWEST_PROBES,
       detail: `${delays.length}, at least ${FEWEST_PROBES}`,
     },
@@ -269,7 +272,7 @@ function judge({ rows, aloneMs, priorities, entered }: Played): Measured {
   };
 }
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const preemptionLatencyBy =
   (plan?: PreemptionPlan): MetricDefinition['measure'] =>
   async (context) => {
@@ -315,8 +318,8 @@ export const preemptionLatency: MetricDefinition = {
 /**
  * SCHED-004, ms: how much later than alone a small kernel begins while another process's kernels of 10 ms fill the card.
  * `details.kernels[]` has one row per length and number of queued kernels; `details.fits[]` the line a + b·T through
- * them: b is 0 where the card is shared in time slices or preempted, 1 where a kernel is waited for, and the number of
- * queued ones where the queue is. `details.ownKernels[]` has kernels of the same process in another stream, with and
- * without priority. `iterations` and `resolution` do not apply.
+ * them: b is 0 if the card is time-sliced or preempted, 1 if the small kernel waits for the running kernel, and the
+ * number of queued kernels if it waits for the whole queue. `details.ownKernels[]` has kernels of the same process in
+ * another stream, with and without priority. `iterations` and `resolution` do not apply.
  */
 export const measurePreemption = measureFunction(preemptionLatency);

@@ -1,4 +1,4 @@
-/** The turns of two contexts on a card, from when a warp of each saw the device's timer move. */
+/** The turns of two contexts on a card, from the times at which a warp of each saw the device's timer advance. */
 import { quantileSorted } from 'simple-statistics';
 import type { BlockTrace } from '../../native/addon-types.js';
 import { clipped, common, type Stretch, total } from '../isolation/intervals.js';
@@ -9,22 +9,22 @@ interface TenantTurn extends Stretch {
 }
 
 export interface Turns {
-  /** From the last stamp of one to the first of the other, in us. */
+  /** Time from the last stamp of one context to the first stamp of the other, in us. */
   switchUs: number[];
-  /** Turns that began and ended while both were there, in ms. */
+  /** Lengths in ms of the turns that began and ended while both contexts were there. */
   sliceMs: number[];
-  /** Of the time in which both were there. */
+  /** Share of each context in the time in which both were there. */
   sharePercent: [number, number];
   spanMs: number;
-  /** Of the shorter one's time. */
+  /** Time in which both ran, in per cent of the time of the context that ran less. */
   atOncePercent: number;
-  /** Pauses of one in which the other did not run either. */
+  /** Number of pauses of one context in which the other did not run either. */
   idlePauses: number;
-  /** The greatest step of which all stamps are multiples. */
+  /** The largest step of which all differences of stamps are multiples. */
   tickNs: number;
 }
 
-/** Times of one origin, in the order of their begins. */
+/** Times relative to a common origin, sorted by start. */
 function stretchesOf({ originMs, fromNs, toNs }: BlockTrace, baseMs: number): Stretch[] {
   const offset = (originMs - baseMs) * NS_PER_MS;
   return fromNs
@@ -34,13 +34,13 @@ function stretchesOf({ originMs, fromNs, toNs }: BlockTrace, baseMs: number): St
 
 const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 
-/** Of the differences: a device's clock need not have been 0 at a multiple of its step. */
+/** Uses differences, because a device's clock need not start at a multiple of its step. */
 function tickOf(stretches: readonly Stretch[]): number {
   const times = stretches.flatMap(({ from, to }) => [from, to]);
   return times.slice(1).reduce((step, time, i) => gcd(Math.abs(time - (times[i] as number)), step), 0);
 }
 
-/** Null where they were not there at the same time. */
+/** Null if the contexts were not on the card at the same time. */
 export function turnsOf(traces: readonly [BlockTrace, BlockTrace]): Turns | null {
   const baseMs = Math.min(...traces.map(({ originMs }) => originMs));
   const [a, b] = traces.map((trace) => stretchesOf(trace, baseMs)) as [Stretch[], Stretch[]];
@@ -78,7 +78,7 @@ export interface SlicePoint {
 
 const PERCENTS = [1, 5, ...Array.from({ length: 17 }, (_, i) => 10 + 5 * i), 95, 99];
 
-/** How long so many per cent of the turns were at most. */
+/** The percentiles of the lengths of turns. */
 export function sliceDistribution(sliceMs: readonly number[]): SlicePoint[] {
   if (sliceMs.length === 0) return [];
   const sorted = [...sliceMs].sort((a, b) => a - b);

@@ -24,8 +24,7 @@ export function capacityBy(
   hostBytes = process.availableMemory(),
 ): Capacity {
   const known = gpuFreeDuringBytes !== null && gpuFreeAfterBytes !== null;
-  // From the difference around one context: other processes' allocations meanwhile are noise, and can make it
-  // meaningless.
+  // The difference around one context. Allocations of other processes in between are noise and can make it meaningless.
   const gpuBytesEach = known ? Math.max(0, gpuFreeAfterBytes - gpuFreeDuringBytes) : null;
   const onGpu = fitting(gpuFreeAfterBytes ?? 0, gpuBytesEach ?? 0, GPU_SHARE);
   const onHost = fitting(hostBytes, peakRssBytes, HOST_SHARE);

@@ -28,7 +28,7 @@ export const coldStart: MetricDefinition = {
   category: 'start-up',
   unit: 'ms',
   direction: 'lower',
-  question: 'How late is the first result of a newly started replica?',
+  question: 'How long does a newly started replica take to produce its first result?',
   estimator: 'median over fresh processes of spawn … first result',
   delta: { relative: 0.05 },
   needs: ['fresh processes'],

@@ -62,11 +62,13 @@ async function measureGroups(context: MeasureContext, process: ProcessStart, siz
 
 const meansOf = ({ releases }: Group): number[] => releases.map(({ firstResults }) => milli(mean(firstResults).value));
 
-/** From the call of cuInit to the first result, in nanoseconds. */
+/** Time from the call of cuInit to the first result, in nanoseconds. */
 const fromInit = ({ beganAtNs, loadNs, resolveNs, firstResultAtNs }: WorkerStart): number =>
   firstResultAtNs - beganAtNs - loadNs - resolveNs;
 
-/** In milliseconds; null if in some release not all were starting at the same time. */
+/**
+ * Shortest common time of all starts, in milliseconds; null if in some release not all were starting at the same time.
+ */
 function shortestCommon(releases: readonly Release[]): number | null {
   const known = releases.flatMap(({ common }) => common ?? []);
   return known.length === releases.length ? milli(Math.min(...known)) : null;
@@ -94,7 +96,7 @@ function row(group: Group) {
     commonMs: shortestCommon(releases),
     initMs: milli(median(starts.map(({ initNs }) => initNs)).value),
     contextMs: milli(median(starts.map(({ contextNs }) => contextNs)).value),
-    // Before the release: of so many processes, or containers, started at once.
+    // The time before the release, in which that many processes or containers are started at once.
     spawnMs: median(spawns).value,
     slowestSpawnMs: Math.max(...spawns),
   };
@@ -112,7 +114,7 @@ function slopes(groups: readonly Group[]) {
   return { mean: through(({ firstResults }) => mean(firstResults).value), total: through(({ total }) => total) };
 }
 
-/** As planned, or as many as memory allows. */
+/** Numbers of processes: as planned, or as many as memory allows. */
 const sizesWithin = (capacity: Capacity, tier: keyof typeof SIZES): number[] => [
   ...new Set(SIZES[tier].map((size) => Math.min(size, capacity.processes))),
 ];
@@ -155,7 +157,7 @@ export const concurrentStarts: MetricDefinition = {
   category: 'start-up',
   unit: 'ms',
   direction: 'lower',
-  question: 'Do starts of many processes wait for one another?',
+  question: 'Do processes that start at the same time wait for one another?',
   estimator: 'mean time from the release to the first result, with the most processes released together',
   delta: { relative: 0.05 },
   comparedAt: { name: 'largest', of: ({ largest }) => largest },

@@ -53,7 +53,7 @@ export function barsPanel(row: Row): Panel | null {
         type: 'bar',
         barWidth: 14,
         ...stateless,
-        // Not with the data: styles there cost ECharts as much as drawing.
+        // The style is not part of the data, where it costs ECharts as much as drawing.
         itemStyle: { color: ({ dataIndex }) => colourOf(bars[dataIndex]?.system ?? 0) },
         data: bars.map(({ system, value }) => [scale.place(value), system]),
       },

@@ -17,14 +17,14 @@ const FAN = 14;
 
 interface Value {
   value: number;
-  /** From 1; blocks have none, because there is a single round. */
+  /** Number of the round, from 1; blocks have none, because there is a single round. */
   round?: number;
 }
 
 interface Box {
   system: number;
   of: keyof typeof kinds;
-  /** In the order of measurement. */
+  /** Values in the order of measurement. */
   values: Value[];
   /** Minimum, quartiles, maximum. */
   five: [number, number, number, number, number];

@@ -17,7 +17,7 @@ const LONGEST_METRIC = 330;
 const LONGEST_SYSTEM = 190;
 /** Space at both ends of the plot for arrows to values beyond it. */
 const GUTTER = 18;
-/** From an end of the axis to the tip of an arrow: longer than a mark at the end. */
+/** Distance from an end of the axis to the tip of an arrow: longer than a mark at the end. */
 const REACH = 14;
 const HEAD = 5;
 const ROWS_PER_DRAWING = 32;

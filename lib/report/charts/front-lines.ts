@@ -1,4 +1,4 @@
-/** Throughput against p99 latency: a mark for every point, bars for its intervals, and the front. */
+/** Chart of throughput and p99 latency: a mark for every point, bars for its intervals, and the front. */
 import type { CustomSeriesOption } from 'echarts/charts';
 import type { Coordinate, Front, FrontPoint } from '../../costs/fronts.js';
 import type { Lines, Point } from './lines.js';
@@ -10,11 +10,11 @@ const RING = 8;
 
 const placeOf = ({ latency, throughput }: FrontPoint): Point => [latency.value, throughput.value];
 
-/** Ends that have a place. */
+/** Ends that can be drawn. */
 const ends = ({ interval }: Coordinate): [number, number] | null =>
   interval?.every(isDrawable) === true ? interval : null;
 
-/** What the axes show beside the points. */
+/** The ends of the intervals, which the axes must include in addition to the points. */
 const reachOf = (point: FrontPoint): Point[] => {
   const [x, y] = placeOf(point);
   return [
@@ -23,7 +23,7 @@ const reachOf = (point: FrontPoint): Point[] => {
   ];
 };
 
-/** Systems in the order of the report, so that each looks as in its other charts. */
+/** Systems in the order of the report, so that each looks the same as in other charts. */
 export function frontLines(front: Front, title: string, systems: readonly string[]): Lines {
   const points = front.points.filter((point) => placeOf(point).every(isDrawable));
   const named = [...new Set(points.map(({ system }) => system))];
@@ -57,14 +57,14 @@ function intervals(
     const [across, upright] = [ends(point.latency), ends(point.throughput)];
     const bars: Place[][] = [];
     if (across) bars.push(capped(at(across[0], y)[0], at(across[1], y)[0], at(x, y)[1]));
-    // Drawn lying, and turned.
+    // Drawn as a horizontal interval with swapped coordinates.
     if (upright) bars.push(capped(at(x, upright[1])[1], at(x, upright[0])[1], at(x, y)[0]).map(([a, b]) => [b, a]));
     return { type: 'group', children: bars.map((bar) => line(bar, colour(point.system))) };
   };
   return { type: 'custom', ...still, z: 1, data: points.map(() => [0, 0]), renderItem };
 }
 
-/** From the lowest latency to the highest throughput. */
+/** The line of the front, from the lowest latency to the highest throughput. */
 function onFront(points: readonly FrontPoint[], xs: Scale, ys: Scale): CustomSeriesOption {
   const front = points
     .filter(({ standing }) => standing === 'front')

@@ -16,7 +16,7 @@ const LONGEST_NAME = 300;
 const MOST_ROWS = 48;
 const MOST_CELLS = 2_400;
 const MOST_BINS = 120;
-/** In percent; a level covers what is above the previous one. */
+/** Upper limits of the levels in per cent. */
 export const LEVELS = [0, 20, 40, 60, 80, 100] as const;
 
 /** Drawn where there is no reading; looks unlike every level. */
@@ -24,11 +24,11 @@ export const NO_READING = { fill: AXIS, height: 2 } as const;
 
 interface Busy {
   system: string;
-  /** From 1; null if there is only one. */
+  /** Number of the round, from 1; null if there is only one. */
   round: number | null;
   /** Seconds and percent. */
   readings: [number, number][];
-  /** For how many seconds a reading holds if the next one is late. */
+  /** Seconds for which a reading counts if the next one is late. */
   hold: number;
 }
 
@@ -67,7 +67,7 @@ function busyOf({ systems }: View): Busy[] {
 
 const named = (system: string, round: number | null): string => (round === null ? system : `${system}, round ${round}`);
 
-/** The same number of rounds for every system, spread over its time. */
+/** Selects the same number of rounds for every system, spread over its time. */
 function drawnOf(all: readonly Busy[]): Busy[] {
   const systems = [...new Set(all.map(({ system }) => system))];
   const each = Math.max(1, Math.floor(MOST_ROWS / systems.length));
@@ -81,7 +81,7 @@ function drawnOf(all: readonly Busy[]): Busy[] {
 
 const levelOf = (percent: number): number => LEVELS.findIndex((level) => percent <= level);
 
-/** For every bin the mean of its readings, or the last reading before it. */
+/** The mean of each bin's readings, or the last reading before it. */
 function binned({ readings, hold }: Busy, bin: number): [at: number, percent: number][] {
   const bins = new Map<number, number[]>();
   for (const [time, percent] of readings) {

@@ -46,7 +46,7 @@ export interface Lines {
   gapAfter?: number;
   /** Minimum upper end of the y axis, so that drawings are comparable. */
   upTo?: number;
-  /** Points without lines, and what is drawn around them: as far as it reaches, the axes do. They need not begin at 0. */
+  /** Points without lines, and what is drawn around them. The axes include all of it and need not begin at 0. */
   scattered?: { reach: readonly Point[]; around: (xs: Scale, ys: Scale) => CustomSeriesOption[] };
 }
 
@@ -121,7 +121,7 @@ function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
   return { type: 'custom' as const, ...still, z: 0, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
 }
 
-/** At the top of each range that is wide enough for its name, in front of the lines. */
+/** Writes names at the top of each range that is wide enough, in front of the lines. */
 function bandNames(bands: readonly Band[], xs: Scale, ys: Scale) {
   const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
     const { name, from, to } = bands[dataIndex] as Band;
@@ -147,7 +147,7 @@ function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
   });
 }
 
-/** Null without two points on any line, and without any that are scattered. */
+/** Null if no line has two points and there are no scattered points. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
   const { scattered, scales = {} } = lines;

@@ -28,7 +28,7 @@ export function capped(low: number, high: number, y: number, caps: readonly numb
   return [...end(low), ...end(high).reverse()];
 }
 
-/** With an outline in the background colour, because bars have every colour. */
+/** Adds an outline in the background colour, because bars have every colour. */
 export const haloed = (points: Place[], ground: number, lineDash: number[] = []) => [
   line(points, SURFACE, ground),
   line(points, TEXT, 1.5, lineDash),
@@ -38,7 +38,7 @@ interface TextLook {
   align?: 'left' | 'right' | 'center';
   colour?: string;
   bold?: boolean;
-  /** With an outline in the background colour, in case lines cross it. */
+  /** Whether the mark has an outline in the background colour, in case lines cross it. */
   isHaloed?: boolean;
 }
 

@@ -1,10 +1,10 @@
-/** What the monitor saw over time, a line a GPU, with the phases of the program behind them. */
+/** Charts of the monitor's samples over time: one line per GPU, with the phases of the program in the background. */
 import { mean } from 'simple-statistics';
 import { byGpu, type MonitorTimeline, pointOf, secondsPerPoint, type TimelineSample } from '../../monitor/timeline.js';
 import { grouped } from '../../results/grouped.js';
 import type { Lines, Point } from './lines.js';
 
-/** So many points may be missing before a line is interrupted. */
+/** Number of points that may be missing before a line is interrupted. */
 const PATIENCE = 3;
 
 interface Quantity {

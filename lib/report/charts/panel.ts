@@ -10,7 +10,7 @@ import { axisLook, fixed, TEXT } from './theme.js';
 
 export const PANEL_WIDTH = 360;
 const LONGEST_NAME = 150;
-/** Between a name and the axis. */
+/** Space between a name and the axis. */
 const NAME_GAP = 10;
 const ROW = 28;
 const LABELS = 24;

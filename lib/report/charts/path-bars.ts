@@ -12,7 +12,7 @@ const MOST_PATHS = 40;
 
 const colours = { enforced: 'var(--same)', leaks: 'var(--slower)', 'wrong error': 'var(--invalid)' } as const;
 
-/** In per cent of the limit; null if nothing was granted or there is no limit. */
+/** Granted memory in per cent of the limit; null if nothing was granted or there is no limit. */
 function partOf({ grantedBytes, limitBytes }: MemoryPath): number | null {
   const part = grantedBytes === null || limitBytes === 0 ? null : (100 * grantedBytes) / limitBytes;
   return isDrawable(part) ? part : null;

@@ -5,7 +5,7 @@ import { axisLook, fixed } from './theme.js';
 
 export const SIZE = { width: 360, height: 240 } as const;
 
-/** Between an axis and the text beside it. */
+/** Space between an axis and the text beside it. */
 const GAP = 14;
 
 export function plane(titles: { x: string; y: string }, xs: Scale, ys: Scale) {

@@ -23,7 +23,7 @@ export interface Scale {
   format: (place: number) => string;
 }
 
-/** From first to last. */
+/** Labels of the ticks, from first to last. */
 export function ticksOf({ min, max, interval, format }: Scale): string[] {
   return Array.from({ length: Math.round((max - min) / interval) + 1 }, (_, i) => format(min + i * interval));
 }
@@ -41,7 +41,7 @@ function widened(low: number, high: number): [number, number] {
   return high - low < NARROW * size ? [low - size / 20, high + size / 20] : [low, high];
 }
 
-/** For drawable values; from 0 to 1 if there are none. */
+/** A linear axis for drawable values; from 0 to 1 if there are none. */
 export function linear(values: readonly number[], { ticks = 4, zero = false } = {}): Scale {
   const all = values.length === 0 || zero ? [0, ...values] : values;
   const bounds = all.reduce(([low, high], value): [number, number] => [Math.min(low, value), Math.max(high, value)], [

@@ -23,7 +23,7 @@ interface Stretch {
 export interface Shares {
   system: string;
   limitPercent: number;
-  /** Over the second half; null if there is none. */
+  /** Mean over the second half; null if there is none. */
   achievedPercent: number | null;
   /** Length of a slot in seconds. */
   stretch: number;

@@ -7,7 +7,7 @@ export interface Drawing {
   size: Size;
   /** A sentence that says what it is and shows. */
   label: string;
-  /** By series, then by data point: the text shown on hover. */
+  /** The text shown on hover, by series and then by data point. */
   tips: readonly (readonly string[])[];
 }
 

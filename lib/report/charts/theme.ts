@@ -39,15 +39,15 @@ export function lookOf(series: number): Look {
   };
 }
 
-/** For every grid: the edges are given, so labels need no measuring. */
+/** Options of every grid: the edges are given, so labels need no measuring. */
 export const fixed = { outerBoundsMode: 'none' } as const;
 
 export const still = { silent: true, clip: false } as const;
 
-/** For every series but custom ones: a page has no hover states that ECharts would have to prepare. */
+/** Options of every series except custom ones: a page has no hover states that ECharts would have to prepare. */
 export const stateless = { ...still, emphasis: { disabled: true } } as const;
 
-/** For every axis: ECharts' own colours suit only one theme. */
+/** Options of every axis: ECharts' own colours suit only one theme. */
 export const axisLook = {
   axisLine: { show: true, lineStyle: { color: AXIS } },
   axisTick: { show: false },

@@ -6,7 +6,7 @@ import { packageRoot } from '../../package-root.js';
 
 export interface Asset {
   text: string;
-  /** In the form that a Content-Security-Policy uses. */
+  /** The hash in the form that a Content-Security-Policy uses. */
   hash: string;
 }
 

@@ -40,7 +40,7 @@ export function metricFigure(row: Row): Markup | null {
   </figure> `;
 }
 
-/** Of the lines of a drawing, or of marks alone, and of what stands beside them. */
+/** Legend of a drawing's lines or marks, followed by `others`. */
 export const seriesLegend = ({ series }: Shown, others: readonly Interpolated[] = [], hasLines = true): Markup =>
   legend([
     ...series.map(({ name, look }) => {

@@ -1,4 +1,4 @@
-/** Throughput against p99 latency: a chart and its points as a table, a program. */
+/** Throughput and p99 latency: for each program a chart, and its points as a table. */
 import type { Coordinate, Front } from '../../costs/fronts.js';
 import { frontLines } from '../charts/front-lines.js';
 import { linesDrawing, shownOf } from '../charts/lines.js';
@@ -23,7 +23,7 @@ export function fronts({ view }: Page): Markup | null {
     ${without(leftOut.map(name))}`;
 }
 
-/** Its names are of a document that may come from anywhere. */
+/** Shortens the names, because the document may come from anywhere. */
 const bounded = (front: Front): Front => ({
   ...front,
   program: name(front.program),

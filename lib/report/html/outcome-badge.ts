@@ -2,7 +2,7 @@
 import type { Outcome, State } from '../isolation/outcome-tables.js';
 import { html, type Markup } from '../markup.js';
 
-/** In a box of 10; null if there is nothing to judge. */
+/** Shapes in a box of side 10; null if there is nothing to judge. */
 const shapes: Record<State, string | null> = {
   good: 'M1 5l3 3 5-6',
   bad: 'M1 1l8 8M9 1L1 9',

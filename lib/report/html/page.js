@@ -1,4 +1,4 @@
-// What a report's page can do beyond being read: theme, sorting, filtering, values under the pointer.
+// The interactive parts of a report's page: theme, sorting, filtering, values under the pointer.
 (() => {
   'use strict';
 
@@ -17,7 +17,7 @@
 
   const collator = new Intl.Collator('en', { numeric: true });
 
-  /** Numbers by size, scale by scale, the rest by name; what has no value stays last. */
+  /** Sorts numbers by size within each scale, and other cells by name; cells without a value stay last. */
   function compare(a, b, direction) {
     const [x, y] = [a, b].map((cell) => (cell.dataset.sort === undefined ? null : Number(cell.dataset.sort)));
     const [own, other] = [a, b].map((cell) => cell.dataset.scale ?? '');
@@ -82,7 +82,7 @@
     apply();
   }
 
-  /** Only what scrolls has to be reached by the keyboard, and is a place to go to. */
+  /** Only regions that scroll must be reachable by the keyboard and be landmarks. */
   function regions() {
     const observer = new ResizeObserver((entries) => {
       for (const region of new Set(entries.map(({ target }) => target.closest('.scroll')))) {
@@ -118,7 +118,7 @@
     document.addEventListener('pointermove', show);
     document.addEventListener('pointerdown', show);
     document.addEventListener('keydown', ({ key }) => key === 'Escape' && hide());
-    // Of regions, too, whose scrolling does not bubble.
+    // Captures the scrolling of regions too, which does not bubble.
     document.addEventListener('scroll', hide, { passive: true, capture: true });
   }
 

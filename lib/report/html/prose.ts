@@ -3,7 +3,7 @@ import { html, type Markup } from '../markup.js';
 
 export const paragraphs = (texts: readonly string[]): Markup => html`${texts.map((text) => html`<p>${text}</p> `)}`;
 
-/** Longer than two lines in a column of facts. */
+/** Number of characters above which a fact takes more than two lines in its column. */
 const LONG = 64;
 
 export const pairs = (list: readonly (readonly [string, string])[]): Markup =>

@@ -1,4 +1,4 @@
-/** Systems in order, metric by metric: a table. */
+/** The rank of each system in each metric, as a table. */
 import { html, type Markup } from '../markup.js';
 import { betterText, RANKING_NOTE, RANKING_TITLE, rankedText, rankingsOf } from '../ranking.js';
 import { name, sentence } from './bounds.js';

@@ -1,4 +1,4 @@
-/** What programs lose beside each other: a table. */
+/** How much programs slow each other down, as a table. */
 import { html, type Markup } from '../markup.js';
 import { SCENE_NOTE, SCENE_TITLE, sceneHeadings, sceneRowsOf } from '../slowdowns.js';
 import { name } from './bounds.js';

@@ -10,7 +10,7 @@ export interface InterferenceMap {
   system: string;
   victims: string[];
   aggressors: string[];
-  /** By victim, then by aggressor; null if the pair was not measured. */
+  /** Pairs by victim, then by aggressor; null if the pair was not measured. */
   cells: (Pair | null)[][];
   /** Names beyond the limit. */
   leftOut: string[];

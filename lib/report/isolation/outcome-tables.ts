@@ -134,7 +134,7 @@ const keysOf = ({ smPercent, shape }: Limit): string[] => [`${number(smPercent)}
 
 const percent = (value: number | null): string => (value === null ? 'not known' : `${number(value)} %`);
 
-/** Not judged: a single block is enough for 100 %. */
+/** NVML's utilisation is not judged, because a single block is enough for 100 %. */
 const nvml: NonNullable<Kind['beside']> = {
   heading: 'NVML utilisation',
   entries: ({ limits: rows }) =>
@@ -235,14 +235,14 @@ const keyOf = ({ keys }: Entry): string => JSON.stringify(keys);
 export const outcomeTables = ({ categories }: View): OutcomeTable[] =>
   categories.flatMap(({ rows }) => rows.flatMap((row) => kinds.flatMap((kind) => tableOf(kind, row) ?? [])));
 
-/** With more, the table says it better. */
+/** With more names, the table is clearer. */
 const MOST_NAMED = 5;
 
 const nameList = (names: readonly string[]): string =>
   [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ['…'] : [])].join('; ');
 
 /**
- * One line with what a reader looks for first, by name: `2 leaks (a; b), 14 enforced`. Null for outcomes that are not
+ * One line with the most important outcomes by name: `2 leaks (a; b), 14 enforced`. Null for outcomes that are not
  * judged, and for a system without a result.
  */
 export function tally({ rows, measured }: OutcomeTable, system: number): string | null {

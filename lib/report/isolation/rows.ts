@@ -10,7 +10,7 @@ const NAME = 120;
 export const SENTENCE = 400;
 const MOST_ROWS = 400;
 const MOST_BINS = 100_000;
-/** Up to this bound sums and differences are finite. */
+/** Largest accepted number, for which sums and differences are finite. */
 const LARGEST = 1e200;
 
 const name = v.pipe(
@@ -131,7 +131,7 @@ export interface DetailRows {
   other: { key: string; row: unknown }[];
 }
 
-/** For each key of the details: the shape of its rows, and where they go. */
+/** The shape of the rows of each key in the details, and where they go. */
 const shapes = {
   paths: [
     ['memoryPaths', memoryPath],

@@ -41,7 +41,7 @@ const specSchema = v.object({
   devices: v.array(v.object({ name: v.union([v.string(), v.number()]), containerEdits: v.optional(editsSchema, {}) })),
 });
 
-/** By the full name of a device, e.g. `nvidia.com/gpu=0`: what is added to a container that has it. */
+/** Edits of a container that gets a device, by the device's full name, e.g. `nvidia.com/gpu=0`. */
 export type CdiDevices = ReadonlyMap<string, readonly OciEdits[]>;
 
 export interface Cdi {

@@ -29,7 +29,7 @@ export class Guardian {
     this.#child = child;
   }
 
-  /** To be removed after the containers. */
+  /** Records mount points to remove after the containers. */
   noteMountPoints(paths: readonly string[]): void {
     this.#child.stdin?.write(`${JSON.stringify(paths)}\n`);
   }

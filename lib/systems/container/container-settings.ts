@@ -39,7 +39,7 @@ export interface ContainerOptions extends Omit<ContainerSource, 'runtime' | 'gpu
 /** Layers whose state is in files that can be mounted. */
 const layers = ['native', 'hami-core', 'fcsp', 'custom'];
 
-/** As registries name images, and what a runtime prints as the ID of one. Nothing that could be an option. */
+/** Matches names of images in registries, and IDs of images; never text that could be an option. */
 const imageName = /^[A-Za-z0-9][A-Za-z0-9._\-/:@+]{0,511}$/;
 const cdiName = /^[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*=[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 

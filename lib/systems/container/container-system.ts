@@ -37,7 +37,7 @@ const TRIAL_MS = 120_000;
 const clientVariable =
   /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TMPDIR|XDG_(RUNTIME_DIR|CONFIG_HOME|DATA_HOME)|DBUS_SESSION_BUS_ADDRESS|(DOCKER|CONTAINER|CONTAINERS|CONTAINERD|NERDCTL|PODMAN|BUILDAH)_[A-Z_]+)$/;
 
-/** Of the caller's machine: the image has its own. */
+/** Variables that describe the caller's machine; the image has its own values. */
 const ofHost = ['PATH', 'HOME', 'USER', 'TMPDIR', 'LD_LIBRARY_PATH'];
 
 interface Prepared {
@@ -211,7 +211,7 @@ export class ContainerSystem implements System {
     return mounts.filter(({ source }) => existsSync(source));
   }
 
-  /** For the document: what would make another container of the same settings. */
+  /** Records for the document the properties by which containers with the same settings may differ. */
   async #record(
     { from, gpu }: ContainerSource,
     ask: (argv: readonly string[]) => Promise<{ exit: number | null; output: string }>,

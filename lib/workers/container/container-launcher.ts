@@ -15,11 +15,11 @@ export interface ContainerPlace {
   source: ContainerSource;
   /** How the names of its containers begin. */
   prefix: string;
-  /** For files of the runtime; private, and not mounted. */
+  /** Private folder for files of the runtime; not mounted. */
   directory: string;
-  /** Of the runtime's client. */
+  /** Environment of the runtime's client. */
   clientEnvironment: Readonly<Record<string, string>>;
-  /** In every container. */
+  /** Mounts of every container. */
   mounts: readonly Mount[];
   isSecret: (variable: string) => boolean;
   ask: Ask;
@@ -57,7 +57,7 @@ export class ContainerLauncher implements Launcher {
 
   /** `cwd` is mounted where it is; a program may write there. */
   remote(command: readonly string[], { environment, cwd = '/' }: LaunchOptions): RemoteCommand {
-    // All files of the machine are no folder of a program.
+    // The root folder is never mounted as a program's working directory.
     const mounts = cwd === '/' ? [] : [{ source: cwd, target: cwd, readOnly: false }];
     const { argv, client, container } = this.#made(command, { environment, cwd, interactive: false, mounts });
     const { kind } = this.#place.source.runtime;
@@ -74,7 +74,7 @@ export class ContainerLauncher implements Launcher {
     };
   }
 
-  /** Of one that runs. */
+  /** A running container by name. */
   container(name: string): Container | undefined {
     return this.#living.get(name);
   }
@@ -119,7 +119,7 @@ export class ContainerLauncher implements Launcher {
   }
 }
 
-/** With an absolute root. Throws where it is no bundle. */
+/** The configuration with an absolute root. Throws if the folder is not a bundle. */
 export function readBundle(bundle: string): OciConfig {
   let text: string;
   try {

@@ -6,7 +6,7 @@ import type { Ending, LaunchedProcess } from '../launcher.js';
 import type { Container } from './container.js';
 import type { Runtime } from './container-type.js';
 
-/** In milliseconds: after SIGTERM, and what a runtime may take to remove a container on a busy machine. */
+/** Deadlines in milliseconds: after SIGTERM, and for a runtime to remove a container on a busy machine. */
 const TERM_MS = 2_000;
 const REMOVAL_MS = 20_000;
 
@@ -26,7 +26,7 @@ export class ContainerProcess implements LaunchedProcess {
     this.ended = client.ended.then((ending) => this.#over(ending));
   }
 
-  /** Of the first process of the container, once it is there. */
+  /** PID of the container's first process, once it exists. */
   get pid(): number | null {
     return this.#container.first?.pid ?? null;
   }
@@ -34,7 +34,7 @@ export class ContainerProcess implements LaunchedProcess {
   signal(name: NodeJS.Signals): void {
     if (this.#hasEnded || this.#sent(name)) return;
     void this.#container.signal(name);
-    // It may not have made the container yet: then `ended` removes what it made.
+    // The client may not have created the container yet; `ended` then removes what it creates.
     if (name === 'SIGKILL') this.#client.signal(name);
   }
 
@@ -58,7 +58,7 @@ export class ContainerProcess implements LaunchedProcess {
       process.kill(pid, name);
       return true;
     } catch {
-      // Of another user, as under docker: the runtime may.
+      // The process belongs to another user, as under docker; the runtime may send the signal.
       return false;
     }
   }

@@ -8,7 +8,7 @@ export interface Runtime {
   kind: RuntimeKind;
   /** Absolute. */
   program: string;
-  /** Before the subcommand, in every call, e.g. `--cgroup-manager=cgroupfs`. */
+  /** Options before the subcommand in every call, e.g. `--cgroup-manager=cgroupfs`. */
   options: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export interface ContainerRequest {
   files: RuntimeFiles;
 }
 
-/** Of one container, until it has ended. */
+/** Files that the runtime needs for one container until it has ended. */
 export interface RuntimeFiles {
   /** Written by the runtime: its ID, and the PID of its first process as this machine sees it. */
   id: string;

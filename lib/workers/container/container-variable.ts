@@ -1,2 +1,2 @@
-/** In the environment of every process that is started in a container: its name. */
+/** Variable with the container's name in the environment of every process that is started in it. */
 export const CONTAINER_VARIABLE = 'GVB_CONTAINER';

@@ -13,13 +13,15 @@ export type Ask = (argv: readonly string[]) => Promise<Answer>;
 /** Its first process, as it was seen from outside when it had just been made. */
 export interface FirstProcess {
   pid: number;
-  /** Of its namespaces, as /proc names them, e.g. `mnt:[4026532177]`. */
+  /** Names of its namespaces in /proc, e.g. `mnt:[4026532177]`. */
   namespaces: ReadonlyMap<string, string>;
   /** /proc/PID/cgroup. */
   cgroup: string;
 }
 
-/** A container is made before its first process becomes the program: so often it is looked for. */
+/**
+ * Interval of the search for a container's first process: the container exists before that process becomes the program.
+ */
 const LOOK_MS = 10;
 const gone = /no such container|does not exist|not found|no container with/i;
 
@@ -51,14 +53,14 @@ export class Container {
     return this.#first;
   }
 
-  /** As `first`, of a container that runs: its runtime is asked where that has not said it. */
+  /** Like `first`, but asks the runtime of a running container if the first process is not known yet. */
   async find(): Promise<FirstProcess | null> {
     this.#look();
     await this.#asking;
     return this.#first;
   }
 
-  /** By the runtime, to its first process. */
+  /** Sends a signal to the first process by the runtime. */
   async signal(name: NodeJS.Signals): Promise<void> {
     const kill = this.#runtime.kind === 'oci' ? ['kill', this.name, name] : ['kill', `--signal=${name}`, this.name];
     await this.#ask(kill);
@@ -72,7 +74,7 @@ export class Container {
     return `container ${this.name} could not be removed: ${output.trim().split('\n').at(-1) || `exit code ${exit}`}`;
   }
 
-  /** It has ended, and its runtime has removed it. */
+  /** Call when the container has ended and its runtime has removed it. */
   over(): void {
     clearInterval(this.#timer);
     void this.id;
@@ -94,7 +96,7 @@ export class Container {
   }
 }
 
-/** Of one container, or of several. */
+/** Command line that removes one or several containers. */
 export const removal = ({ kind }: Runtime, ...names: string[]): string[] =>
   kind === 'oci' ? ['delete', '--force', ...names] : ['rm', '--force', ...names];
 
@@ -107,7 +109,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Null where it has ended, or is not this user's to look at. */
+/** Null if the process has ended, or this user may not inspect it. */
 export function firstProcess(pid: number): FirstProcess | null {
   try {
     return { pid, namespaces: namespacesOf(pid), cgroup: readFileSync(`/proc/${pid}/cgroup`, 'utf8') };

@@ -1,7 +1,7 @@
 /** The command lines of docker, podman and nerdctl, which agree on most. Argument lists; no shell reads them. */
 import type { ContainerRequest, ContainerSource, GpuAccess, Mount, RuntimeKind } from './container-type.js';
 
-/** Of `--mount`, whose value is a line of CSV. */
+/** Value of `--mount`, which is a line of CSV. */
 const mountOption = ({ source, target, readOnly }: Mount): string =>
   `--mount=type=bind,source=${source},target=${target}${readOnly ? ',readonly' : ''}`;
 
@@ -29,7 +29,7 @@ export function engineCommand(
     `--cidfile=${request.files.id}`,
     ...(kind === 'docker' ? [] : [`--pidfile=${request.files.pid}`]),
     ...(request.interactive ? ['--interactive'] : []),
-    // What the image itself starts first would be measured too.
+    // Without this, the image's own entry point would be measured too.
     '--entrypoint=',
     `--workdir=${request.cwd}`,
     `--network=${network}`,

@@ -23,6 +23,6 @@ export function removeMountPoints(paths: readonly string[]): void {
       if (found.isDirectory()) rmdirSync(path);
       else if (found.isFile() && found.size === 0) unlinkSync(path);
     } catch {
-      // It is gone, something was put in, or it cannot be changed.
+      // The file or folder is gone, is not empty any more, or cannot be removed.
     }
 }

@@ -34,7 +34,7 @@ export interface OciConfig {
   [key: string]: unknown;
 }
 
-/** As podman has them. */
+/** The default capabilities of podman. */
 const capabilities = [
   ...['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'NET_BIND_SERVICE'],
   ...['SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
@@ -42,7 +42,7 @@ const capabilities = [
 
 const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Of a bundle that has a root file system and no config.json. */
+/** The configuration of a bundle that has a root file system but no config.json. */
 export function defaultConfig(rootfs: string): OciConfig {
   const nothing = ['nosuid', 'noexec', 'nodev'];
   return {

@@ -138,7 +138,7 @@ class Decoder {
   std::map<std::array<unsigned, 2>, SkinnyGemm> products_;   // by n and k
   std::map<std::array<unsigned, 3>, Gemm> prompt_products_;  // by rows, n and k
   std::map<unsigned, Attention> prompt_attention_;           // by sequences
-  // By n, k and whether it is gate and up; empty if they do not fit.
+  // Fused products by n, k and whether it is gate and up; empty if the device or the shape does not support them.
   std::map<std::array<unsigned, 3>, DecodeProduct> fused_products_;
   abi::CUdeviceptr residual_now_ = 0, residual_next_ = 0;
   const char *variant_ = "", *prompt_variant_ = "";

@@ -6,8 +6,8 @@
 namespace gvb {
 
 unsigned Decoder::launches_of_step() const {
-  // In addition to the layers: the embedding, the head, its token and its publication, and the last norm if it is not
-  // part of the head.
+  // Launches in addition to those of the layers: the embedding, the head, its token and its publication, and the last
+  // norm if it is not part of the head.
   return fused_products_.empty() ? 8 * shape_.layers + 5 : 5 * shape_.layers + 4;
 }
 

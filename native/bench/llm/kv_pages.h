@@ -24,7 +24,7 @@ struct PageRounds {
   std::vector<double> commit_ns;   // per round: all its pages
   std::vector<double> page_ns;     // per page of each round
   std::vector<double> release_ns;  // per round: all its pages
-  // By this process on the device; nullopt if NVML cannot report it.
+  // Device memory of this process before and after the rounds; nullopt if NVML cannot report it.
   std::optional<uint64_t> used_before;
   std::optional<uint64_t> used_after;
 };

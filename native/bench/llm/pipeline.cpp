@@ -76,7 +76,7 @@ class Pipeline {
  private:
   size_t places() const { return size_t{request_.stages} * request_.micro_batches; }
   size_t place(const StagePlace& at) const { return size_t{at.stage} * request_.micro_batches + at.batch; }
-  // Tokens lie before the first stage, and behind each.
+  // There are tokens before the first stage and after each stage.
   Stage stage_at(const StagePlace& at) const { return {place(at), place(at), place({at.stage + 1, at.batch})}; }
 
   void launch(const StagePlace& at, unsigned rounds) const {
@@ -98,7 +98,7 @@ class Pipeline {
   }
 
   StageStamps stamps(const StagePlace& at) const { return kernels_.stamps(place(at)); }
-  // That it ran, and did its own work on what the stage before passed on.
+  // Checks that the stage ran and did its own work on the token of the previous stage.
   StageStamps checked(const StagePlace& at, unsigned rounds) const {
     return kernels_.checked(stage_at(at), rounds, text(at));
   }

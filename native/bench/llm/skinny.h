@@ -48,8 +48,8 @@ class SkinnyGemm {
   const SkinnyShape shape_;
   const char* variant_ = "";
   abi::CUfunction kernel_ = nullptr;
-  unsigned groups_ = 0;  // of rows of W
-  unsigned splits_ = 1;  // of K over blocks
+  unsigned groups_ = 0;  // groups of rows of W
+  unsigned splits_ = 1;  // parts of K over blocks
   unsigned shared_bytes_ = 0;
   std::optional<DeviceMemory> partial_, arrived_;
 };

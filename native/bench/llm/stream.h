@@ -27,10 +27,10 @@ struct StreamTimes {
 // Eight times the L2 cache and at least 1 GiB, if a quarter of the free memory allows that; a multiple of 2 MiB.
 uint64_t stream_bytes(const DeviceSession& session);
 
-// By the memory's clock and bus width; 0: the driver does not tell.
+// Peak bandwidth in GB/s from the memory's clock and bus width; 0: the driver does not report them.
 double dram_ceiling_gbs(const DeviceSession& session);
 
-// Throws kInvalidResult where a launch did not run, or the memory does not hold what it must.
+// Throws kInvalidResult if a launch did not run, or if the memory does not hold the expected values.
 StreamTimes measure_stream(DeviceSession& session, const StreamRequest& request);
 
 }  // namespace gvb

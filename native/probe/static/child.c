@@ -1,5 +1,6 @@
-// A statically linked program that says how much memory its GPU has: no library can be preloaded into it. It is started
-// as other second processes of gvb-probe are (process.cpp), and writes the bytes to the descriptor that they share.
+// A statically linked program, into which no library can be preloaded, that reports how much memory its GPU has. It is
+// started like other second processes of gvb-probe (process.cpp), and writes the number of bytes to the shared
+// descriptor.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -139,7 +139,7 @@ void Card::look() {
   advance_to(raw_now());
 }
 
-// The least time until all points are reached, as far as it can be told; 0 once they are.
+// The shortest time until all points are reached, as far as it is known; 0 once they are reached.
 int64_t Card::pass_time(const Points& points) {
   constexpr int64_t kUnknown = 20'000;
   const RobustLock lock(&state_->mutex);

@@ -40,8 +40,8 @@ class Card {
   int open_client(bool joined, double sm_limit);
   int open_partition(int client, double sm_limit);  // of that context's multiprocessors; -1 as open_client
   void close_client(int client);
-  int fault(int client) const;           // the sticky code of its context, 0: none of which the host can know
-  int64_t fault_told(int client) const;  // when the host can know of it; 0: there is none
+  int fault(int client) const;           // sticky code of its context; 0: none that the host can know
+  int64_t fault_told(int client) const;  // time at which the host can know of it; 0: no fault
   bool party_failed() const;             // a client that MPS joins has failed and is still there
   int64_t recovered_at() const;          // when a context can be opened after the last fault; 0: there was none
 

@@ -37,9 +37,9 @@ struct TrafficSoFar {
 
 struct MemoryUse {
   int64_t total;
-  int64_t reserved;  // by the card itself; neither free nor used
+  int64_t reserved;  // memory reserved by the card itself; neither free nor used
   int64_t used;
-  int64_t free;  // for this process, which may have a lower limit
+  int64_t free;  // free memory for this process, which may have a lower limit
 };
 
 // A user's settings define the card; an observer sees the existing card and ignores its own settings.
@@ -72,7 +72,7 @@ class Region {
   // The card's Xid events: their number, and the first one after a given number.
   struct Xid {
     int number;
-    uint64_t told;  // the number of events up to and including it
+    uint64_t told;  // number of events up to and including this one
   };
   uint64_t xid_count(int place);
   std::optional<Xid> xid(int place, uint64_t after);

@@ -32,7 +32,7 @@ void finish(Timeline* timeline, Lane* lane, int64_t end) {
   if (item.fault.code != 0) fail(timeline, lane->client, item.fault);
 }
 
-// Passes items that take no time and are due; work behind them may become due.
+// Passes items that take no time and are due; work after them may become due.
 bool pass_instants(Timeline* timeline, Lane* lane) {
   bool passed = false;
   while (lane->pending()) {

@@ -17,8 +17,8 @@ namespace gvb::sim {
 
 constexpr int kMaxLanes = 256;
 constexpr int kMaxClients = 128;
-constexpr uint64_t kLaneItems = 1024;  // of one lane that wait, run, or whose end their owner has not read
-constexpr uint64_t kTurns = 4096;      // that are over: the last ones are kept
+constexpr uint64_t kLaneItems = 1024;  // items of a lane that wait, run, or whose end their owner has not read
+constexpr uint64_t kTurns = 4096;      // finished turns that are kept, the latest ones
 constexpr int kJoined = 0;             // the party of the clients that MPS joins
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
@@ -69,8 +69,8 @@ struct Lane {
   std::atomic<uint64_t> submitted;
   std::atomic<uint64_t> collected;  // items whose end the owner has read: their places are free
   uint64_t open_items;
-  double left_ns;     // of the running item
-  int64_t ran_until;  // of the running item
+  double left_ns;     // remaining time of the running item
+  int64_t ran_until;  // end of the last interval in which the running item ran
 
   uint64_t over() const { return finished.load(std::memory_order_relaxed); }
   bool pending() const { return over() < submitted.load(std::memory_order_relaxed); }
@@ -85,7 +85,7 @@ struct Client {
   double sm_limit;
   std::atomic<int> fault;           // sticky: the driver's code, or 0
   std::atomic<int64_t> fault_told;  // when the host can learn of it
-  double kernel_ns;                 // the card's time in which one of its kernels ran
+  double kernel_ns;                 // card time during which one of its kernels ran
 };
 
 // What NVML reports as an Xid event.
@@ -96,10 +96,10 @@ struct XidEvent {
 };
 constexpr uint64_t kXidEvents = 64;  // the last ones are kept
 
-// When a party whose turn it is gives it to another one that waits.
+// When a party ends its turn if another one waits.
 enum class TurnsEnd : int32_t {
   kAfterSlice,
-  kAfterKernel,  // of the party's, whichever is over first
+  kAfterKernel,  // when any kernel of the party is over
   kWhenIdle,     // when the party has nothing left to run
 };
 
@@ -123,7 +123,7 @@ struct Timeline {
   int turn;           // the party that runs
   int64_t turn_ends;  // kForever while no other party waits
   int64_t slice_ns;
-  int64_t runs_from;  // when the party whose turn it is begins: nobody runs while the card switches
+  int64_t runs_from;  // when the party of this turn begins to run; nothing runs while the card switches
   int64_t switch_ns;
   TurnsEnd turns_end;
   bool kernel_over;     // one has ended since the turn began
@@ -132,13 +132,13 @@ struct Timeline {
   int64_t recovered_at;
   uint64_t turns_over;
   Turn turns[kTurns];
-  int contexts;    // that are open
-  int lanes_ever;  // those beyond were never used
+  int contexts;    // number of open contexts
+  int lanes_ever;  // number of lanes that were ever used
   uint64_t open_items;
-  bool faults_spread;  // to every client, regardless of its party
+  bool faults_spread;  // a fault fails every client, regardless of its party
   uint64_t xids;
   XidEvent xid_events[kXidEvents];
-  // At which work that has it alone moves data, in bytes a ns.
+  // Rates, in bytes per ns, of work that has the bus or link to itself.
   double bus_in_gbs, bus_out_gbs, link_gbs;
   Traffic traffic;
   Cache cache;
@@ -163,14 +163,14 @@ bool advance(Timeline* timeline, int64_t until, const LanePoint* points = nullpt
 // Ends the open item that runs at the head of a lane.
 void end_open(Timeline* timeline, int lane, int64_t end);
 
-// The least card time until a point is reached; 0 if it cannot be told.
+// The shortest card time until a point is reached; 0 if it is not known.
 int64_t shortest_ns(Timeline* timeline, const LanePoint& point);
 
-// When within a time another party than the client's had its turn, or the card switched. Empty where that is so long
-// ago that it is not known any more.
+// The intervals within a time in which another party had its turn, or the card switched. Empty if that is so long ago
+// that it is no longer known.
 std::vector<Pause> pauses_of(const Timeline& timeline, int client, Pause within);
 
-// Poisons a client and those of its party: what they submitted and what is not over will not run any more.
+// Fails a client and the others of its party: submitted work that is not over will not run.
 void fail(Timeline* timeline, int client, const Fault& fault);
 void abandon(Timeline* timeline, int client);
 

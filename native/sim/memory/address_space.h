@@ -13,12 +13,12 @@ enum class BlockKind {
   kManaged,
   kPool,
   kHost,
-  kMapped,      // of a cuMemCreate handle
-  kImported,    // of another process
-  kArray,       // met only through its handle
+  kMapped,      // a mapping of a cuMemCreate handle
+  kImported,    // memory of another process
+  kArray,       // reachable only through its handle
   kGlobal,      // a variable of a module
-  kGraph,       // of a graph's allocation node
-  kRegistered,  // memory of the program that is pinned
+  kGraph,       // memory of a graph's allocation node
+  kRegistered,  // the program's own memory that it pinned
 };
 
 inline bool is_of_host(BlockKind kind) { return kind == BlockKind::kHost || kind == BlockKind::kRegistered; }
@@ -33,7 +33,7 @@ struct Block {
   size_t bytes = 0;  // requested size
   BlockKind kind = BlockKind::kDevice;
   int device = 0;           // physical
-  uint64_t context = 0;     // id; 0: bound to none
+  uint64_t context = 0;     // id of its context; 0: bound to none
   unsigned host_flags = 0;  // flags of cuMemHostAlloc
   bool accessible = true;   // false until cuMemSetAccess
   bool shared = false;      // other processes may read it
@@ -44,11 +44,11 @@ inline size_t footprint(size_t bytes) { return (bytes + 511) / 512 * 512; }
 // One sparse file per card backs them and is mapped once, so that many blocks need few mappings and another process can
 // map any of them. 0 if the address range is full.
 uint64_t take_device_addresses(int device, size_t bytes);
-// Between and behind the blocks of this process.
+// Number of free ranges between and after the blocks of this process.
 size_t holes_in_device_addresses(int device);
 void give_device_addresses(int device, uint64_t address, size_t bytes);
 
-// Where the bytes of a device address are: a file descriptor of this process, and an offset.
+// The place of a device address's bytes: a file descriptor of this process, and an offset.
 struct BackingFile {
   int file;
   uint64_t offset;

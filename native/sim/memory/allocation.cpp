@@ -24,14 +24,14 @@ abi::CUresult allocate_host(Context* context, size_t bytes, unsigned flags, void
   return abi::CUDA_SUCCESS;
 }
 
-// An allocator that looks for room takes longer where it is in many pieces.
+// An allocator takes longer to find room in fragmented memory.
 double cost_of_allocation(int device) {
   const double of_hole = card_settings(device).alloc_hole_us;
   const auto holes = of_hole > 0 ? static_cast<double>(holes_in_device_addresses(device)) : 0;
   return 1e3 * (settings().alloc_us + of_hole * holes);
 }
 
-// Memory that the program has and keeps.
+// Memory that the program already has, and keeps.
 abi::CUresult register_host(Context* context, void* at, size_t bytes, unsigned flags) {
   const auto address = reinterpret_cast<uint64_t>(at);
   if (at == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;

@@ -25,7 +25,7 @@ struct Transfer {
   Demand demand;
 };
 
-// Smaller copies are honest: by them a program reads what a check found.
+// Smaller copies are never falsified, because programs read the results of checks with them.
 constexpr size_t kLeastLie = 4096;
 
 bool between_cards(uint64_t to, uint64_t from) {
@@ -36,7 +36,7 @@ bool leaves_card(uint64_t to, uint64_t from) { return on_host(to) != on_host(fro
 
 bool is_untimed(const CardSettings& card, size_t bytes) { return card.copy_lazy != 0 && bytes >= kLeastLie; }
 
-// Pinned memory is copied by the card itself, other memory by the driver through pages of its own.
+// The card itself copies pinned memory; the driver copies other memory through its own pinned pages.
 Transfer over_bus(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
   const bool in = on_host(from);
   const double most = in ? gbs_to_card(card) : gbs_from_card(card);
@@ -200,7 +200,7 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream
   return sim::copy_d_to_h(context, stream, to, from, bytes, sim::unless_pinned(to, bytes));
 }
 
-// Of copies between any two places, as cuMemcpyAsync; the hints are about managed memory.
+// Each copy is between any two places, like cuMemcpyAsync; the hints concern managed memory.
 CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count, CUmemcpyAttributes*,
                             size_t*, size_t attributes, size_t* failed, CUstream stream_handle) {
   GVB_SIM_ENTER_STREAM(cuMemcpyBatchAsync, stream_handle);

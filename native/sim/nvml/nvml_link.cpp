@@ -1,4 +1,4 @@
-// The link to the host: as it is now, and at most.
+// The link to the host: its current and its highest generation and width.
 #include "sim/nvml/nvml_library.h"
 
 namespace gvb::sim {

@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kFactor = 2654435761u, kMark = 0x9e3779b9u;  // as in kernels/bandwidth.cu
 constexpr size_t kPieceBytes = 16;
 
-// The rest of the arguments, behind those that a kernel has of its own.
+// The last arguments, which all these kernels share.
 struct Report {
   uint64_t span, blocks;
 };
@@ -66,7 +66,7 @@ bool holds(const Piece* pieces, uint64_t index, uint32_t seed) {
 
 }  // namespace
 
-// Its pieces are not looked at: kernels that wait in the queue would take seconds to read them again and again.
+// Does not check the pieces: kernels that wait in the queue would take seconds to read them repeatedly.
 Plan plan_bandwidth_read(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto in = arguments.get<uint64_t>(0), count = arguments.get<uint64_t>(1);
   const Report report{arguments.get<uint64_t>(3), arguments.get<uint64_t>(4)};
@@ -89,7 +89,7 @@ Plan plan_bandwidth_write(const Arguments& arguments, const Geometry& geometry, 
   plan.run = [=](const Placement& placement) {
     stamp(report, placement);
     auto* pieces = reinterpret_cast<Piece*>(out);
-    // A kernel that writes the same again leaves what is there.
+    // A kernel that would write the same values again changes nothing.
     if (holds(pieces, 0, seed) && holds(pieces, count - 1, seed)) return;
     for (uint64_t i = 0; i < count; ++i) pieces[i] = piece_at(i, seed);
   };

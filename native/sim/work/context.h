@@ -30,7 +30,7 @@ struct Stream {
   std::shared_ptr<std::atomic<int64_t>> tail = std::make_shared<std::atomic<int64_t>>(0);
   // Guarded by the context's mutex: the end of its work, and the points of other streams it already waits for.
   LanePoint last;
-  std::map<uint64_t, uint64_t> awaited;  // by id
+  std::map<uint64_t, uint64_t> awaited;  // points by stream id
 };
 
 struct Context {

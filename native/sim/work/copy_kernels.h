@@ -1,4 +1,4 @@
-// Kernels that look at what copies brought.
+// Kernels that check copied data.
 #pragma once
 
 #include "sim/work/kernels.h"

@@ -38,7 +38,7 @@ struct Work {
   Seen seen = Seen::kLater;
   Ranges reads;
   Ranges writes;
-  std::shared_ptr<std::atomic<int64_t>> tail;  // of its stream: the latest known end
+  std::shared_ptr<std::atomic<int64_t>> tail;  // the latest known end of its stream
   std::function<void(const Placement&)> run;   // empty: no effect
   DeferredResults::Compute compute;            // instead of `run`: computes the parts of the result that are read
   std::vector<Count> counts;                   // applied even if the results are overwritten before they are read

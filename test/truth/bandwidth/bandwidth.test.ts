@@ -17,24 +17,26 @@ import { recordedByProcess } from '../../native/record.js';
 import { undisturbedRecord } from '../../undisturbed.js';
 import { type Kernel, kernelsIn, lasted, percentages, staggered } from '../isolation/shares.js';
 
-/** Buffers of 64 MiB, the least there is. */
+/** A small L2 cache, so that buffers have the least size of 64 MiB. */
 const CARD = ',l2_mib=4';
 const TIMES = { aloneMs: 50, togetherMs: 600 };
 
 const measure = (id: string, by: MetricDefinition['measure'], system: System) =>
   measureMetric({ ...metricNamed(id), measure: by }, { simulate: true, seed: 1 }, { system });
 
-/** Contexts of one card that run at the same time, as clients of MPS do, or in turn. */
+/** Contexts of one card that run at the same time, like clients of MPS, or in turn. */
 const tenants = (record: string, more: string): System =>
   staggered(
     environmentSystem(environment(null, `recorded=cuLaunchKernel+cuDevicePrimaryCtxRetain${CARD}${more}`, record)),
   );
 
-/** As the record names them: at most 15 characters. */
+/** Names of the kernels in the record, which keeps at most 15 characters. */
 const READ = 'gvb_bandwidth_r';
 const WRITE = 'gvb_bandwidth_w';
 
-/** The kernels of every window in which a process read, by process. A kernel that fills the buffer precedes each window. */
+/**
+ * The kernels of every window in which a process read, by process. A kernel that fills the buffer precedes each window.
+ */
 const windowsIn = (folder: string): Kernel[][][] =>
   recordedByProcess(folder)
     .map(({ calls }) => {
@@ -65,7 +67,10 @@ const alone = (folder: string): number => rateOf(windowsIn(folder)[0]?.at(-1) as
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
 describe('four tenants of which some may use more multiprocessors', () => {
-  /** Of 128 multiprocessors: a block on each of them draws all that the memory gives, and there are two on 8. */
+  /**
+   * Quotas in per cent of 128 multiprocessors. One block per multiprocessor saturates the memory; 6.25 % are 8
+   * multiprocessors with two blocks each.
+   */
   const PERCENT = [50, 50, 50, 6.25];
   const unequal = (record: string) => percentages(({ id }) => PERCENT[id - FIRST_ID] as number, CARD, record);
 
@@ -86,7 +91,7 @@ describe('four tenants of which some may use more multiprocessors', () => {
     );
     const recorded = jain(together(record, 4)) as number;
     expect(result).toMatchObject({ status: 'ok', processes: 4 });
-    // By hand: one draws an eighth, the others share the rest.
+    // Computed by hand: one tenant gets an eighth, the others share the rest.
     expect(recorded).toBeCloseTo(jain([7 / 24, 7 / 24, 7 / 24, 1 / 8]) as number, 1);
     expect(Math.abs((result.value as number) - recorded)).toBeLessThan(0.01);
   });
@@ -118,7 +123,7 @@ it('BW-004 finds what one neighbour costs, and that it is an equal part', async 
   const [, before, ...others] = windowsIn(record)[0] as [Kernel[], Kernel[], ...Kernel[][]];
   const after = others.at(-1) as Kernel[];
   const lengthOf = (kernels: readonly Kernel[]) => median(kernels.map(lasted)).value;
-  // Two that want all of the memory get half of it each.
+  // Two tenants that each need the whole bandwidth get half of it each.
   expect(lengthOf(others[0] as Kernel[]) / lengthOf(before)).toBeCloseTo(2, 2);
   const least = 100 * (1 - Math.max(...others.slice(0, 2).map(rateOf)) / Math.min(rateOf(before), rateOf(after)));
   const most = 100 * (1 - Math.min(...others.slice(0, 2).map(rateOf)) / Math.max(rateOf(before), rateOf(after)));

@@ -10,7 +10,7 @@ import { freeShares, limitedSystem, type LimitedSystem, recordedLoads, trueShare
 import { measured, truthOutside } from '../../native/measured.js';
 
 const BIN_MS = 100;
-/** At quick: bins left out of the headline, and of the other shapes. */
+/** Numbers of bins left out at tier quick: for the headline, and for the other shapes. */
 const DROP_BINS = [10, 1];
 
 interface Row {
@@ -80,7 +80,7 @@ describe('IS-003', () => {
     expect(result.details.reference).toBe('the same tenant without a limit');
     expectRecorded(result, { record });
     expect(Math.abs(ofTheTime(result, { record }) - 30)).toBeLessThan(LAYER_PERCENT);
-    // Without a coordinator that sees the card from outside.
+    // There is no coordinator here that sees the card from outside.
     for (const { nvml } of rowsOf(result))
       expect(nvml).toEqual({
         ...{ gpuPercent: null, processPercent: null, readings: 0 },
@@ -131,7 +131,7 @@ describe('IS-003', () => {
     const { system, settings, record } = await limitedSystem({ env, smPercent: 50, sim: 'mps=1' });
     const result = await measured('IS-003', system, {}, await truthOutside(settings));
     expect(rowOf(result)).toMatchObject({ multiprocessorsPercent: 50, mechanism: { name: 'partition' } });
-    // All of the time, with kernels that take twice as long.
+    // The tenant runs all of the time, but its kernels take twice as long.
     expect(Math.abs(ofTheTime(result, { record }) - 50)).toBeLessThan(0.5);
     expect(result.value).toBe(rowOf(result).accuracyPercent);
     for (const { nvml } of rowsOf(result)) {
@@ -143,7 +143,7 @@ describe('IS-003', () => {
   });
 
   it('finds when a limit begins to act, and the period of its oscillation', async () => {
-    // In every second stretch of 300 ms of the device's time.
+    // The tenant runs in every second interval of 300 ms of device time.
     const { result, record } = await measure({ interpose: 'share={smPercent}@20ms,sharefrom=600ms,shareswings=300ms' });
     expectRecorded(result, { record });
     const [, limited] = recordedLoads(record);
@@ -162,7 +162,7 @@ describe('IS-003', () => {
     const { result, record } = await measure({});
     expectRecorded(result, { record });
     for (const { mechanism } of rowsOf(result)) expect(mechanism.name).toBe('none');
-    // All of the time, under a limit of 30 %.
+    // The tenant runs all of the time, under a limit of 30 %.
     expect(Math.abs(ofTheTime(result, { record }) - 100)).toBeLessThan(0.15);
   });
 

@@ -19,7 +19,7 @@ import { limited } from '../../native/memory-limited.js';
 import { type RecordedCall, recordedByProcess } from '../../native/record.js';
 import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
 
-/** On a busy machine, where tenants may begin 100 ms late, enough of a block remains. */
+/** Times that leave enough of a block even if tenants begin 100 ms late on a busy machine. */
 const TIMES = { aloneMs: 100, togetherMs: 300, aggressorAloneMs: 150, together: 1 };
 const TRACE_MS = 200;
 
@@ -29,7 +29,7 @@ function neighbours(system: System, kinds: readonly AggressorKind[], times: Time
   return measureMetric({ ...metricNamed('IS-009'), measure }, { simulate: true, seed: 1 }, { system });
 }
 
-/** On a busy machine the victim may not keep up even alone. */
+/** Measures again if a busy machine kept the victim, alone, from keeping up. */
 const served: typeof neighbours = (...request) =>
   undisturbed(
     () => neighbours(...request),

@@ -47,7 +47,7 @@ describe('IS-012', () => {
     );
     const left = [...GRAPHS, 'cooperative kernels', ENDLESS];
     expect(free.map(({ path }) => path).sort()).toEqual([...left].sort());
-    // The same kernels, as fast as without the limit.
+    // These kernels run as fast as without the limit.
     for (const { achievedPercent } of free) expect(achievedPercent).toBeGreaterThan(99);
     expect(throttled.sort()).toEqual(OTHERS.filter((path) => !left.includes(path)).sort());
     expect(result.value).toBe(50);

@@ -61,6 +61,6 @@ export function commonBins(loads: readonly (readonly Kernel[])[], binNs: number)
 export const kernelsIn = (kernels: readonly Kernel[], from: number, to: number): number =>
   kernels.reduce((sum, kernel) => sum + busyIn([kernel], from, to) / lasted(kernel), 0);
 
-/** For how much of a time range one of them ran. */
+/** The part of a time range in which one of the kernels ran. */
 export const busyIn = (kernels: readonly Kernel[], from: number, to: number): number =>
   kernels.reduce((sum, { begins, ends }) => sum + Math.max(0, Math.min(ends, to) - Math.max(begins, from)), 0);

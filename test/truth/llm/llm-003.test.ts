@@ -40,7 +40,7 @@ const scaling = (system: System, plan: BatchScalingPlan = {}) =>
     { system },
   );
 
-/** On a card whose launches stream the weights, which a busy host can delay. */
+/** Measures on a card whose launches stream the weights, which a busy host can delay. */
 const streaming = (sim: string) =>
   undisturbed(
     () => scaling(environmentUnder(null, sim)),
@@ -54,7 +54,7 @@ function expectedUs(batch: number): number {
   return Math.max(bytes / CARD.dramGbs, flops / (CARD.tensorTflops * 1e3)) / 1e3 + CARD.kernelUs;
 }
 
-/** At tier quick: rounds, and readings of the memory only. */
+/** Numbers at tier quick: rounds, readings of the memory, and launches. */
 const [ROUNDS, READINGS, LAUNCHES] = [6, 3, 30];
 /** The resolution of a float in milliseconds, plus the difference of the device's clock from the host's. */
 const CLOCKS = 1e-4;

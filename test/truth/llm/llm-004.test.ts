@@ -40,7 +40,7 @@ interface Row {
 const rowsOf = ({ details }: { details: Record<string, unknown> }) => details.rows as [Row, Row];
 const frontierOf = ({ details }: { details: Record<string, unknown> }) => details.frontier as FrontierRow[];
 
-/** For a decoder with one layer, the default on a simulated card. */
+/** Launches per step of a decoder with one layer, the default on a simulated card. */
 const LAUNCHES_OF_STEP = 9;
 
 /** The launches of a token: from the first one until the one that shows it, or one launch of a graph. */

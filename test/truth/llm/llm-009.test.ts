@@ -21,7 +21,7 @@ const PLAN: BatchingPlan = {
   togetherMs: 200,
   sizes: { n: 512, k: 512, layers: LAYERS },
 };
-/** Before the counted steps: warm-up steps, and those that measure the capacity. */
+/** Numbers of steps before the counted ones: warm-up steps, and those that measure the capacity. */
 const [WARM, CAPACITY] = [5, 25];
 /** Layers of 256 us. */
 const CARD = 'dram_gbs=2';

@@ -33,8 +33,8 @@ const TRUTH_READINGS = 2;
 const hookNs = (process: Recorded, name: string) => median(process.hooked(name).map(durationOf)).value;
 
 /**
- * By row, what the delay added to the hooks of its function, relative to each of the processes without one; `calibrate`
- * takes the one with the median estimate. On a busy machine one of them may have run slower throughout.
+ * For each row, the time that the delay added to the hooks of its function, relative to each process without a delay;
+ * `calibrate` takes the one with the median estimate. On a busy machine one of them may have run slower throughout.
  */
 function recordedDelays(processes: readonly Recorded[]): Map<string, number[]> {
   const [without, delayed] = [processes.slice(0, WITHOUT), processes.slice(WITHOUT, WITHOUT + DELAYS.length)];
@@ -58,13 +58,13 @@ async function calibrated() {
   const outcome = await command(
     ['calibrate', '--simulate', '--tier', 'quick', '--json', '-'],
     { GVB_INTERPOSE_RECORD: record },
-    // Not the millions of bare calls that are paired with the hooks.
+    // Records only this function, not the millions of bare calls that are paired with the hooks.
     `record=${record},recorded=cuLaunchKernel`,
   );
   return { ...outcome, record };
 }
 
-/** It ends with the first invalid metric. */
+/** `calibrate` ends with the first invalid metric. */
 const metricsInvalid = (stderr: string) =>
   [...stderr.matchAll(/^error: (\S+) is invalid: (.*)$/gm)].map(([, id = '', reason = '']) => ({
     id,

@@ -33,7 +33,7 @@ interface Arm {
   halfWidthNs: number;
 }
 
-/** From the call to the start of the kernel, over the recorded launches of some processes. */
+/** Times from the call to the start of the kernel, over the recorded launches of some processes. */
 function armOf(processes: readonly Recorded[]): Arm {
   const medians = processes.map((process) => median(recordedLaunches(process.joined(), 'cuLaunchKernel').starts));
   const halfWidths = medians.map(({ ci95 }) => (ci95 ? ci95[1] - ci95[0] : Number.NaN) / 2);
@@ -150,7 +150,7 @@ async function alarms(ids: readonly string[], seed: number, rounds: number, more
   return found;
 }
 
-/** Each has its own order of systems. */
+/** Seeds of comparisons, each with its own order of systems. */
 const COMPARISONS = [
   { seed: 1, rounds: 3 },
   { seed: 11, rounds: 4 },

@@ -1,4 +1,7 @@
-/** FRAG: a known largest block, allocations that cost more in fragments, memory that is given back or lost; and what is not believed. */
+/**
+ * FRAG: a known largest block, allocations that take longer in fragmented memory, memory that is freed or lost; and
+ * results that are rejected.
+ */
 import { describe, expect, it } from 'vitest';
 import type { GroundTruth } from '../../../lib/native/ground-truth.js';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -33,7 +36,7 @@ const quota = (more = ''): Limited => ({
 });
 const measured = (of: Limited, sees?: Partial<GroundTruth>) => measuredOutside('FRAG-001', of, sees);
 
-/** The tenant's, which allocates. */
+/** The record of the tenant, which allocates. */
 function tenantIn(record: string): Recorded {
   const found = recordedByProcess(record).find((process) => process.named('cuMemAlloc_v2').length > 50);
   return found as Recorded;
@@ -49,13 +52,13 @@ describe('FRAG-001', () => {
     expect(row.largestBytes).toBe(largest * MIB);
     expect(row.probes).toBeLessThanOrEqual(48);
     expect(result.value).toBeCloseTo(100 * (1 - (largest * MIB) / row.freeBytes), 9);
-    // What the driver granted and refused, by its own record: nothing beyond that was ever granted.
+    // Requests that the driver granted and refused, by its own record: nothing larger was ever granted.
     const asked = tenantIn(record)
       .named('cuMemAlloc_v2')
       .map(({ bytes }) => bytes);
     expect(asked).toContain(largest * MIB);
     expect(asked).toContain(largest * MIB + 2 * MIB);
-    // Nine tenths were filled, of which half is still held when it is looked for.
+    // Nine tenths were filled, and half of that is still held during the search.
     const room = result.details.roomBytes as number;
     expect(row.heldBytes).toBeLessThanOrEqual(0.45 * room);
     expect(row.heldBytes).toBeGreaterThan(0.45 * room - 64 * MIB);
@@ -68,7 +71,7 @@ describe('FRAG-001', () => {
     expect(row.freeBytes - row.largestBytes).toBeLessThan(2 * MIB);
     expect(result.value).toBeGreaterThanOrEqual(0);
     expect(result.value).toBeLessThan(0.2);
-    const own = ['NVML agrees with what is said to be free', 'memory returned', 'the card is left as it was found'];
+    const own = ['NVML agrees with the reported free memory', 'memory returned', 'the card is left as it was found'];
     for (const name of own) expect(checkOf(result, name)).toMatchObject({ passed: true });
   });
 
@@ -106,7 +109,7 @@ describe('FRAG-001', () => {
   it('does not believe a layer that says less is free than it grants', async () => {
     const result = await measured({ memory: '4GiB', interpose: `quota=4GiB,context=${CONTEXT_MIB}MiB,shows=2GiB` });
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/was granted at once, although no more is said to be free/);
+    expect(result.reason).toMatch(/was granted at once, although no more is reported as free/);
   });
 
   it.each([
@@ -121,7 +124,7 @@ describe('FRAG-001', () => {
   it('is invalid where what is free does not follow what NVML shows', async () => {
     const result = await measured(quota(), { processMemory: () => Promise.resolve(CONTEXT_MIB * MIB) });
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/^NVML agrees with what is said to be free: cuMemAlloc_v2: .* NVML shows 0 B more/);
+    expect(result.reason).toMatch(/^NVML agrees with the reported free memory: cuMemAlloc_v2: .* NVML shows 0 B more/);
   });
 });
 
@@ -137,7 +140,7 @@ describe('FRAG-002', () => {
   }
   const cellsOf = ({ details }: MetricResult) => details.cells as Cell[];
 
-  /** Runs of calls of one size, as no churn makes them: the timed ones are the last of each. */
+  /** Sequences of calls of one size, which a churn never makes; the timed calls are the last of each sequence. */
   function timed(recorded: Recorded, bytes: number): RecordedCall[][] {
     const runs: RecordedCall[][] = [];
     let run: RecordedCall[] = [];
@@ -170,7 +173,7 @@ describe('FRAG-002', () => {
     const own = (state: string) =>
       cellsOf(result).find((cell) => cell.state === state && cell.bytes === 16 * MIB) as Cell;
     expect(result.value).toBeCloseTo(own('fragmented').allocUs / own('contiguous').allocUs, 9);
-    // Dozens of pieces at 3 us each, beside 5 us.
+    // Dozens of pieces at 3 us each, in addition to 5 us.
     expect(result.value).toBeGreaterThan(3);
   });
 
@@ -204,7 +207,7 @@ describe('FRAG-003', () => {
     expect(paths.map(({ reason }) => reason)).toEqual([undefined, undefined, undefined, undefined]);
     expect(killed.killedBytes).toBeGreaterThan(0.4 * detailsOf(result).initialBytes);
     expect(killed.returnedMs).toBeGreaterThan(0);
-    for (const name of ['NVML shows that the memory was given back', 'the card is left as it was found'])
+    for (const name of ['NVML shows that the memory was released', 'the card is left as it was found'])
       expect(checkOf(result, name)).toMatchObject({ passed: true });
   });
 
@@ -213,7 +216,7 @@ describe('FRAG-003', () => {
     const FORGOTTEN = 64 * 1024;
     const result = await reclaimed({ ...quota(',forgets=64KiB'), record });
     const { operations, driftBytesPer100k, afterChurnPercent, initialBytes, outsidePercent } = detailsOf(result);
-    // Between two looks at what is free lie the frees of the churn.
+    // The frees of the churn are between two readings of the free memory.
     const { calls } = tenantIn(record);
     const frees = calls.filter(({ name }) => ['cuMemFree_v2', 'cuMemFreeAsync', 'cuMemRelease'].includes(name));
     const looks = calls.filter(({ name }) => name === 'cuMemGetInfo_v2').map(({ entered }) => entered);
@@ -224,7 +227,7 @@ describe('FRAG-003', () => {
     const lost = FORGOTTEN * Math.max(...between);
     expect((driftBytesPer100k * operations) / 100_000).toBeCloseTo(lost, 3);
     expect(result.status).toBe('ok');
-    // It can be granted less by so much, and by what the first fill lost, in whole granules.
+    // The second fill gets that much less, and less by the loss of the first fill, in whole granules.
     const missing = (1 - afterChurnPercent / 100) * initialBytes;
     expect(missing).toBeGreaterThan(lost - 4 * MIB);
     expect(missing).toBeLessThan(lost + 16 * MIB);
@@ -237,18 +240,18 @@ describe('FRAG-003', () => {
     const { killed, initialBytes, afterKillPercent, afterChurnPercent } = detailsOf(result);
     expect(afterChurnPercent).toBe(100);
     expect(killed.returnedMs).toBeNull();
-    // Its blocks and its context.
+    // The memory left without the killed tenant's blocks and its context.
     const left = initialBytes - killed.killedBytes - CONTEXT_MIB * MIB;
     expect(killed.grantedBytes).toBeLessThanOrEqual(left);
     expect(killed.grantedBytes).toBeGreaterThan(left - 4 * MIB);
     expect(result).toMatchObject({ status: 'ok', value: afterKillPercent });
-    // The card itself has it back.
+    // On the card itself the memory is free again.
     expect(checkOf(result, 'the card is left as it was found')).toMatchObject({ passed: true });
   });
 
   it('is invalid where what was granted is no memory', async () => {
     const result = await reclaimed(quota(',grants=nothing'));
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/^what was granted is memory: a granted block of .* cannot be written/);
+    expect(result.reason).toMatch(/^granted memory is real memory: a granted block of .* cannot be written/);
   });
 });

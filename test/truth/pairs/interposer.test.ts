@@ -39,7 +39,7 @@ async function hookUnder(interpose: string, name: string) {
 
 const estimateOf = ({ overheadNs, ci95 }: FunctionRow): Estimate => ({ value: overheadNs, ci95 });
 
-/** With the record of another call, for the cost of a clock reading. */
+/** Measures launches, with the record of another call for the cost of a clock reading. */
 const launchesUnder = (environment: NodeJS.ProcessEnv = {}) =>
   undisturbed(
     () =>
@@ -53,7 +53,10 @@ const launchesUnder = (environment: NodeJS.ProcessEnv = {}) =>
 /** Half of the delay: the widest allowed interval of the pairs. */
 const RESOLUTION_NS = 500;
 
-/** For launches after a pause, whose code and data other programs evict from the caches, so each pair varies more. */
+/**
+ * The truth for launches after a pause, whose code and data other programs evict from the caches, so each pair varies
+ * more.
+ */
 const isolated = (truth: number, readingNs: number): Truth => ({
   truth,
   tolerance: LOOP_READINGS * readingNs,

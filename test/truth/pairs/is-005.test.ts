@@ -46,7 +46,7 @@ async function measureLeaking(residue: string) {
   return { result, rows: rowsOf(result), processes: recordedByProcess(record) };
 }
 
-/** For the searching tenant, which lives longest: how many bytes of others' data were handed out to it. */
+/** Bytes of other processes' data that were handed out to the searching tenant, which lives longest. */
 function handedOut(processes: readonly Recorded[], surface: string): number {
   const lived = ({ calls }: Recorded) => (calls.at(-1)?.left ?? 0) - (calls[0]?.entered ?? 0);
   const [attacker] = [...processes].sort((a, b) => lived(b) - lived(a));

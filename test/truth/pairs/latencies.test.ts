@@ -125,8 +125,8 @@ async function launches(sim: Settings, options: Request[1] = { iterations: 250 }
 
 const CALLS = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 /**
- * For a launch after a pause, whose code and data other programs have evicted from the caches: the way to the record's
- * first reading took up to 180 ns more beside compilers.
+ * Tolerance for a launch after a pause, whose code and data other programs have evicted from the caches: the way to the
+ * record's first reading took up to 180 ns more beside compilers.
  */
 const ISOLATED_READINGS = 10;
 
@@ -163,7 +163,7 @@ function expectLaunches(seen: Launches[]): void {
 
 const oneProcessor = onOneProcessor('the launches of OH-001, whose host and simulated device have to run at once');
 
-/** Between the two ends of a clock mapping: twenty launches, each after a pause of 50 to 200 us. */
+/** Time between the two ends of a clock mapping: twenty launches, each after a pause of 50 to 200 us. */
 const VISIT_NS = 20 * 125_000;
 
 describe.skipIf(oneProcessor)('OH-001 recovers the durations of launches', () => {
@@ -217,7 +217,7 @@ describe('OH-002 recovers the durations of allocations', () => {
         .named(call)
         .filter(({ bytes }) => bytes === wanted)
         .map(durationOf);
-    // From the entry of cuMemCreate to the return of cuMemSetAccess, with cuMemMap in between.
+    // The time from the entry of cuMemCreate to the return of cuMemSetAccess, with cuMemMap in between.
     const created = recorded.named('cuMemCreate').map(({ entered }) => entered);
     const accessible = recorded.named('cuMemSetAccess').map(({ left }) => left);
     const virtual = created.map((entered, i) => (accessible[i] as number) - entered);

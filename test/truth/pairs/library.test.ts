@@ -1,4 +1,4 @@
-/** What a caller of the library gets: loaded libraries, a launch, a launch with an old driver. */
+/** The library from a caller's view: loaded libraries, a launch, a launch with an old driver. */
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { metricResultSchema } from '../../../lib/results/document.js';
@@ -16,7 +16,7 @@ describe('importing', () => {
   });
 });
 
-/** With starts, which need a mapping of clocks. */
+/** Measures again until a launch has a start, which needs a clock mapping. */
 const mapped = (requests: readonly Request[], sim: Settings) =>
   undisturbed(
     () => measure(requests, { sim }),

@@ -36,7 +36,7 @@ const rowsOf = ({ details }: MetricResult | Partial<MetricResult>) => details?.r
 
 /** Launches take much longer than the host's calls. */
 const card = { init_ms: 1, context_ms: 1, tensor_tflops: 0.5 };
-/** In order: every batch of these kernels, including warm-up. */
+/** Every batch of these kernels in order, including warm-up. */
 const batchesOf = (recorded: Recorded, kernels = 'gvb_attention_'): TimedBatch[] =>
   timedBatches(recorded).filter(({ kernel }) => kernel.startsWith(kernels));
 
@@ -48,12 +48,12 @@ function expectRate(
   for (const { launches } of batches) expect(launches).toHaveLength(row.launches);
   const rate = (launchNs: (batch: TimedBatch) => number) =>
     median(batches.map((batch) => row.launchFlops / launchNs(batch) / 1e3)).value;
-  // To the resolution of a float in milliseconds.
+  // The tolerance is the resolution of a float in milliseconds.
   expect(row.tflops).toBeLessThan(1.0001 * rate(leastOf));
   expect(row.tflops).toBeGreaterThan(0.9999 * rate(mostOf));
 }
 
-/** For each visible pair of query and key, two products of D, with one addition per multiplication. */
+/** Operations: for each visible pair of query and key two products of D, with one addition per multiplication. */
 function flopsOf({ length, causal, batch, heads, headDim }: Row): number {
   let pairs = 0;
   for (let query = 0; query < length; ++query) pairs += causal ? query + 1 : length;

@@ -80,7 +80,7 @@ it('keeps the pool warm while it measures, and restores it', async () => {
   expect(results[0]?.status).toBe('unsupported');
   const warmed = recorded.named('cuMemAllocAsync').filter(({ bytes }) => bytes === 64 * MIB);
   expect(warmed).toHaveLength(6);
-  // For six rows and two refusals: set, and restored with what was reserved.
+  // Six rows and two refusals each set the threshold and restore it.
   expect(recorded.named('cuMemPoolSetAttribute')).toHaveLength(2 * 8);
   expect(recorded.named('cuMemPoolTrimTo')).toHaveLength(8);
 });

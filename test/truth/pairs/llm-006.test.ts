@@ -114,7 +114,7 @@ it('shows a layer that serialises streams', async () => {
   execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);
   const { result, recorded } = await measured({ LD_PRELOAD: library, GVB_TEST_LAZY: 'streams=one' });
   expectRecovered(result, recorded);
-  // All 64 stages one after the other.
+  // With one stream all 64 stages run one after the other.
   expect(result.value).toBeLessThan((100 * IDEAL) / (STAGES * BATCHES));
   expect(result.details.stagesAtOnce).toBeLessThanOrEqual(1);
 });

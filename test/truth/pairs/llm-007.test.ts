@@ -12,8 +12,8 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const COUNT = 6;
 /**
- * Relative to a time: delay between a call's return and the reading of the clock, beside other programs (seen: 4 us of
- * 400).
+ * Tolerance relative to a time: delay between a call's return and the reading of the clock on a busy machine (seen: 4
+ * us of 400).
  */
 const LATE = 0.015;
 
@@ -37,7 +37,7 @@ const pooled = (quota: string, more = ''): Limited => ({
   interpose: `quota=${quota},context=${CONTEXT_MIB}MiB${more}`,
 });
 
-/** With other settings than the file's card, and without readings from outside. */
+/** Measures on a card with other settings than the file's, and without readings from outside. */
 async function onOwnCard(settings: Settings): Promise<{ result: MetricResult; recorded: Recorded }> {
   const sim = { init_ms: 1, context_ms: 1, context_mib: CONTEXT_MIB, ...settings };
   const { results, processes } = await measureProcesses([['measureLargeAllocation', {}]], { sim });
@@ -52,7 +52,7 @@ const behind = (recorded: Recorded, call: RecordedCall, name: string): RecordedC
 interface Times {
   alloc: Bracket;
   touch: Bracket;
-  /** Only the call: before it, the coordinator has checked the card. */
+  /** Time of the call alone, because the coordinator checks the card before it. */
   freeNs: number;
 }
 

@@ -43,12 +43,12 @@ async function measured(settings: Settings = {}, interpose?: string, tier: 'quic
 
 const result = async (settings?: Settings, interpose?: string) => (await measured(settings, interpose)).result;
 
-/** In one call of the addon, the counted batches of a format come first. */
+/** Number of counted batches of a format in one call of the addon; they come first. */
 const BLOCK = 2;
 /** Batches before them that calibrate their length. */
 const FEW = 3;
 
-/** For a format, by call of the addon: counted batches, followed by those that validate the events. */
+/** The batches of a format by call of the addon: counted batches, then those that validate the events. */
 function blocksOf(recorded: Recorded, kernels: string): TimedBatch[][] {
   const blocks: TimedBatch[][] = [];
   let few = 0;

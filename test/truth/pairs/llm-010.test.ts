@@ -39,7 +39,7 @@ const CARD = { tflops: 0.0005, kernelMs: 0.001, linkGbs: 0.1, ncclUs: 1000 };
 const CAPACITIES = `tensor_tflops=${CARD.tflops},link_gbs=${CARD.linkGbs}`;
 const STEPS = { rounds: 3, steps: 4 };
 const PLAN: ScalingPlan = { sizes: SIZES, steps: STEPS };
-/** For tests that check no times, mostly on cards with minimal costs. */
+/** Settings for tests that check no times: cards with minimal costs. */
 const FAST = 'devices=2,tensor_tflops=1000,nccl_us=1';
 const SHORT: ScalingPlan = { sizes: SIZES, steps: { rounds: 1, steps: 2 } };
 const nccl = join(simulatedFolder, 'nccl');
@@ -61,7 +61,7 @@ function measuredBy(
 const scaling = (plan: ScalingPlan, sim: string, variables?: NodeJS.ProcessEnv, record?: string) =>
   measuredBy(multiGpuScalingBy(plan), sim, variables, record);
 
-/** Per step: four matrix products, and an all-reduce after every second one. */
+/** Time of the four matrix products of a step; an all-reduce follows every second one. */
 const productsMs = (ranks: number) => FLOPS / ranks / CARD.tflops / 1e9 + 4 * CARD.kernelMs;
 const allReducesMs = (ranks: number) =>
   2 * (CARD.ncclUs / 1e3 + (REDUCED_BYTES * 2 * (ranks - 1)) / ranks / CARD.linkGbs / 1e6);

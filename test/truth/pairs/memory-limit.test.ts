@@ -78,7 +78,7 @@ it('flags refusals with another code than CUDA_ERROR_OUT_OF_MEMORY', async () =>
 it.each(['nothing', 'twice'])('is invalid if a layer grants %s instead of memory', async (grants) => {
   const result = await measured(pooled('2GiB', `,grants=${grants}`));
   expect(result).toMatchObject({ status: 'invalid', value: null });
-  expect(result.reason).toMatch(/^what was granted is memory: cuMemAlloc_v2: a granted block of \d+ bytes /);
+  expect(result.reason).toMatch(/^granted memory is real memory: cuMemAlloc_v2: a granted block of \d+ bytes /);
 });
 
 it("does not trust a layer's reports about memory", async () => {

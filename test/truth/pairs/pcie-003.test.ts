@@ -1,4 +1,7 @@
-/** PCIE-003: bandwidth of tenants that copy at the same time, against the copies that the simulated driver recorded. */
+/**
+ * PCIE-003: bandwidth of tenants that copy at the same time, compared with the copies that the simulated driver
+ * recorded.
+ */
 import { describe, expect, it } from 'vitest';
 import { contentionBy, pcieContention } from '../../../lib/metrics/pcie/pcie-003-contention.js';
 import { measureMetric } from '../../../lib/metrics/measure.js';
@@ -12,9 +15,14 @@ const COPY = 16 * 2 ** 20;
 /** Slow enough for the host to keep up with, whatever else it does. */
 const GBS = 2;
 const TIMES = { aloneMs: 120, togetherMs: 300, leads: 10 };
-/** For tests that compare no rate. Copies of four tenants last 32 ms each, and a window must be several times as long. */
+/**
+ * Times for tests that compare no rate. Copies of four tenants last 32 ms each, and a window must be several times as
+ * long.
+ */
 const SHORT = { aloneMs: 40, togetherMs: 400, leads: 10 };
-/** A tenant reads the clock before its first copy and behind its last one, and may lose the processor there. */
+/**
+ * Tolerance: a tenant reads the clock before its first copy and after its last one, and may lose the processor there.
+ */
 const LATE = 0.8;
 
 interface Row {
@@ -34,7 +42,7 @@ function contended(sim: string, times: typeof TIMES, record?: string): Promise<M
   return measureMetric(definition, options, { system: environmentUnder(null, settings, record) });
 }
 
-/** Of each window of one tenant the rate on the card's own time: before a window, memory is pinned for it. */
+/** The rate of each window of one tenant in the card's time; each window begins with pinning memory. */
 function windowsOf({ calls }: Recorded): number[] {
   const windows: number[] = [];
   let copies: typeof calls = [];
@@ -65,7 +73,8 @@ describe('PCIE-003', () => {
     const tenants = recordedByProcess(record).map(windowsOf);
     const [four, two] = rowsOf(result) as [Row, Row];
     expect([four.tenants, two.tenants]).toEqual([4, 2]);
-    // Alone, together, together, alone; then the same of two, and what keeps the link busy while it is read.
+    // Windows alone, together, together, alone; the same with two tenants; and the copies that keep the link busy while
+    // it is read.
     const first = tenants.find((windows) => windows.length > 8) as number[];
     near(four.aloneGbs[0] as number, mean(first[0] as number, first[3] as number));
     near(two.aloneGbs[0] as number, mean(first[4] as number, first[7] as number));

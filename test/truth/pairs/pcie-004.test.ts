@@ -1,4 +1,4 @@
-/** PCIE-004: rates by source and the cost of pinning, against the calls that the simulated driver recorded. */
+/** PCIE-004: rates by source and the cost of pinning, compared with the calls that the simulated driver recorded. */
 import { expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { median } from '../../../lib/stats/median.js';
@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const BLOCKS = 3;
 const COUNT = 4;
 const BYTES = 16 * MIB;
-/** The host waits as long as a copy takes. */
+/** A card that is slow enough that the host waits for as long as a copy takes. */
 const card = { memory_mib: 96, context_mib: 1, init_ms: 1, context_ms: 1, real_time: 1 };
 
 interface Row {
@@ -31,10 +31,10 @@ async function unrecorded(sim: Settings): Promise<MetricResult> {
 const before = (recorded: Recorded, names: readonly string[], call: RecordedCall): RecordedCall | undefined =>
   recorded.calls.findLast(({ name, entered }) => names.includes(name) && entered < call.entered);
 
-/** The copies by where they are from: each block makes its memory, and gives it back. */
+/** The copies grouped by source: each block allocates its own memory and frees it. */
 function copiesBySource(recorded: Recorded): Record<string, RecordedCall[]> {
   const copies = recorded.named('cuMemcpyHtoD_v2').filter(({ bytes }) => bytes === BYTES);
-  // The first of a block warms up.
+  // The first copy of a block is warm-up.
   const counted = copies.filter((_, i) => i % (1 + COUNT) !== 0);
   const sourceOf = (call: RecordedCall) => {
     const pins = ['cuMemHostAlloc', 'cuMemHostRegister_v2', 'cuMemFreeHost', 'cuMemHostUnregister'];
@@ -62,7 +62,7 @@ it('recovers the rate from each kind of memory, their ratio, and what pinning ta
       return bracketOf(recorded, call, over as RecordedCall);
     });
     expectRateBetween({ value: gbs, ci95 }, BYTES, brackets);
-    // As the card was told, on its own time.
+    // The configured rate, in the card's own time.
     const rates = own.map(({ begins, ends }) => BYTES / (ends - begins));
     const capacity = source === 'mmap' ? sim.pageable_gbs : sim.pcie_gbs;
     for (const rate of rates) expectBetween(rate, [0.999 * capacity, 1.001 * capacity]);

@@ -1,4 +1,6 @@
-/** PCIE-001 and PCIE-002: rates against the copies that the simulated driver recorded, and cards that do not copy. */
+/**
+ * PCIE-001 and PCIE-002: rates compared with the copies that the simulated driver recorded, and cards that do not copy.
+ */
 import { expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { type Bracket, expectBetween, expectRateBetween } from '../../native/brackets.js';
@@ -8,7 +10,7 @@ import type { Recorded, RecordedCall } from '../../native/record.js';
 const MIB = 2 ** 20;
 const COUNT = 6;
 const WARMUP = 2;
-/** A quarter of what such a card leaves to a process is more than 16 MiB, and less than 32. */
+/** A quarter of the memory that such a card leaves to a process is between 16 and 32 MiB. */
 const card = { memory_mib: 96, context_mib: 1, init_ms: 1, context_ms: 1, start_ns: 2000 };
 const options = { iterations: COUNT, seed: 5 };
 const BOTH: readonly MeasureFunction[] = ['measureHostToDevice', 'measureDeviceToHost'];
@@ -39,7 +41,7 @@ const unrecorded = (sim: Settings): Promise<MetricResult[]> =>
     { sim: { ...card, ...sim } },
   );
 
-/** Every run of calls that fit between two events, without those that are not counted. */
+/** Every sequence of matching calls between two events, without the uncounted ones. */
 function samplesOf(recorded: Recorded, length: number, fits: (call: RecordedCall) => boolean): Bracket[] {
   const { calls } = recorded;
   const found: Bracket[] = [];
@@ -48,7 +50,7 @@ function samplesOf(recorded: Recorded, length: number, fits: (call: RecordedCall
     const [before, behind] = [calls[i - 1] as RecordedCall, calls[i + length] as RecordedCall];
     if (before.name !== 'cuEventRecord' || behind.name !== 'cuEventRecord' || !run.every(fits)) continue;
     const [begins, ends] = [Math.min(...run.map((call) => call.begins)), Math.max(...run.map((call) => call.ends))];
-    // An event is stamped when the card comes to it: not before it is recorded, and behind the work before it.
+    // The card stamps an event when it reaches it: not before the event is recorded, and after the work before it.
     const last = Math.max(ends, behind.left + card.start_ns);
     found.push({ leastNs: ends - begins, mostNs: last - before.entered });
   }
@@ -83,7 +85,7 @@ it.each([
     for (const row of sizesOf(result)) expectRate(row, samplesOf(recorded, row.copies, copied(name, row.bytes)));
     const whole = samplesOf(recorded, 1, copied(name, 16 * MIB));
     expect(result.value).toBe(sizesOf(result).at(-1)?.gbs);
-    // What the card was told, beside what it did.
+    // The configured rate, in addition to the recorded one.
     expectBetween((16 * MIB) / (whole[0] as Bracket).leastNs, [0.999 * capacity, 1.001 * capacity]);
     expect(result.value as number).toBeLessThanOrEqual(1.001 * capacity);
     const batches = recorded.named('cuMemcpyBatchAsync').slice(...(i === 0 ? [0, WARMUP + COUNT] : [WARMUP + COUNT]));
@@ -93,7 +95,7 @@ it.each([
     );
   }
   const [, out] = results;
-  // Whole samples of it: in the order of the calls, each direction lies between two events.
+  // Whole samples: in the order of the calls, the copies of each direction are between two events.
   const both = otherOf(out, 'both directions at once') as Row;
   expect(both.gbs).toBeLessThanOrEqual(2.002 * Math.min(sim.pcie_gbs, sim.pcie_out_gbs));
   const stores = otherOf(out, 'stores of a kernel') as Row;

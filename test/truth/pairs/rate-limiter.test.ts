@@ -68,9 +68,9 @@ const comparedUndisturbed: typeof compared = (...request) =>
   );
 
 /**
- * What the token added to the hooks, by place in the sequence of launches that every tenant makes, without the tenth of
- * the places at either end: the first launch of a kind costs more with and without a token, and a preemption can hit
- * any place. In ns, with the loop's own cost.
+ * The time that the token added to the hooks, by place in the sequence of launches that every tenant makes, without a
+ * tenth of the places at either end: the first launch of a kind costs more with and without a token, and a preemption
+ * can hit any place. In ns, with the loop's own cost.
  */
 function addedByHook(processes: readonly Recorded[]): [least: number, most: number] {
   const hooks = processes
@@ -96,7 +96,10 @@ function launchesByTurn(tenant: Recorded, call: string): number[][] {
   return Array.from({ length: TURNS }, (_, turn) => launches.slice(turn * ofTurn + WARMUP, (turn + 1) * ofTurn));
 }
 
-/** What the limit added to the launches of a kind, including the driver's calls: with it minus without, by turn. */
+/**
+ * The time that the limit added to the launches of a kind, including the driver's calls: with it minus without, by
+ * turn.
+ */
 function addedByLimit(processes: readonly Recorded[], call: string): Truth {
   const tenants = processes.map((process) => process.joined());
   const hookOf = (tenant: Recorded) => median(tenant.named('cuLaunchKernel').map(durationOf)).value;
@@ -106,7 +109,7 @@ function addedByLimit(processes: readonly Recorded[], call: string): Truth {
   const added = limited.map((launches, turn) => median(launches).value - median(without[turn] as number[]).value);
   const { value, ci95 } = meanOfMedians([added]);
   if (!ci95) throw new Error(`The recorded turns of ${call} have no interval.`);
-  // For two processes, each with the loop's own cost, which differs by less than itself.
+  // The tolerance covers two processes, each with the loop's own cost, which differs by less than itself.
   const tolerance = 2 * LOOP_READINGS * Math.max(...tenants.map(({ readingNs }) => readingNs));
   // If the machine disturbs some turns, their record varies as much as they do.
   const resolution = Math.max(TOKEN_NS / 2, tolerance + ci95[1] - ci95[0]);
@@ -167,7 +170,7 @@ describe('OH-008', () => {
   });
 });
 
-// In parallel: times are not checked closely.
+// These tests run in parallel, because they do not check times closely.
 describe.concurrent('OH-008', () => {
   it('is invalid if a launch waited for a token', async () => {
     const args = ['--tier', 'quick', '--iterations', '10', '--warmup', '1'];

@@ -1,4 +1,4 @@
-/** SCHED-002: bursts of launches against what the driver recorded of the same bursts. */
+/** SCHED-002: bursts of launches compared with the driver's record of the same bursts. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ interface Row {
 
 const rowsOf = ({ details }: MetricResult) => details.rows as Row[];
 
-/** From the first launch of a burst until the wait behind its stamp returned, a launch. */
+/** Time per launch from the first launch of a burst until the wait after its stamp returned. */
 function burstsOf(recorded: Recorded): number[] {
   const launches = recorded.named('cuLaunchKernel');
   const waits = recorded.named('cuStreamSynchronize');
@@ -61,9 +61,9 @@ describe('SCHED-002', () => {
     expect(result.status).toBe('ok');
     const truth = burstsOf(recorded);
     expect(truth).toHaveLength(BURSTS);
-    // The same bursts, but for a reading of the clock at each end.
+    // These are the same bursts, except for a reading of the clock at each end.
     expect((1e3 * (result.value as number)) / median(truth).value).toBeCloseTo(1, 3);
-    // 101 kernels of the card's time between two stamps of its clock's steps.
+    // 101 kernels in the card's time, between two stamps with the resolution of its clock.
     expect((result.details.deviceUsPerKernel as number) * 1e3).toBeCloseTo(2500, 0);
     expect(rowsOf(result).map(({ call }) => call)).toEqual([
       'cuLaunchKernel',

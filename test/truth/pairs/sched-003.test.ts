@@ -1,4 +1,4 @@
-/** SCHED-003: how many kernels ran at once, against when the card ran each of them. */
+/** SCHED-003: how many kernels ran at the same time, compared with the card's record of each. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ async function measured(settings: Settings = {}, environment: NodeJS.ProcessEnv 
   return { result: results[0] as MetricResult, recorded };
 }
 
-/** The measured runs of each number of streams: a kernel alone before each. */
+/** The measured runs of each number of streams; a kernel alone precedes each run. */
 function runsOf(recorded: Recorded): Map<number, RecordedCall[][]> {
   const all = recorded.named('cuLaunchKernel').filter(({ kernel }) => kernel === 'gvb_stage');
   const runs = new Map<number, RecordedCall[][]>();

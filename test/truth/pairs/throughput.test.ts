@@ -25,7 +25,7 @@ afterAll(() => vi.unstubAllEnvs());
 const DELAY_US = 300;
 /** A delay is never shorter than configured, except for the calibration of its counter. */
 const SHORTEST = 0.98;
-/** In percentage points: time between the units' records may lower either arm's rate by some per cent. */
+/** Tolerance in percentage points: time between the units' records may lower either arm's rate by some per cent. */
 const LOSS_POINTS = 5;
 
 /**
@@ -77,7 +77,7 @@ describe('OH-010', () => {
       // The first ones are warm-up. A unit is some seventy calls, between which the host prepares the next one.
       const counted = unitsOf(process).slice(-units);
       const recorded = counted.map(spanOf);
-      // On a slow machine there are too few for an interval.
+      // On a slow machine there are too few units for an interval.
       expect(unitCi95 === null).toBe(units < FEWEST_FOR_INTERVAL);
       const toleranceNs = 0.01 * median(recorded).value + interruptedNs(recorded);
       expect(Math.abs(1e6 * unitMs - median(recorded).value)).toBeLessThan(toleranceNs);

@@ -50,7 +50,7 @@ interface Fit {
 const rowsOf = ({ details }: MetricResult) => details.kernels as Row[];
 const fitOf = ({ details }: MetricResult) => (details.fits as Fit[])[0] as Fit;
 
-/** How long the small kernels waited that waited for a part of a slice at least, in ms. */
+/** Waits, in ms, of the small kernels that waited for at least a part of a slice. */
 function waits(record: string, leastMs: number): number[] {
   const victim = recordedByProcess(record).find(
     ({ calls }) =>
@@ -60,7 +60,7 @@ function waits(record: string, leastMs: number): number[] {
   return stamps.map(({ begins, entered }) => (begins - entered) / 1e6).filter((ms) => ms >= leastMs);
 }
 
-/** What a busy machine takes between the call and the driver, and what the clocks' mapping leaves. */
+/** Tolerance for delays of a busy machine between the call and the driver, and for the error of the clock mapping. */
 const TOLERANCE_MS = 0.1;
 
 describe('SCHED-004', () => {
@@ -74,7 +74,7 @@ describe('SCHED-004', () => {
     const { p50Ms: aloneMs } = result.details.alone as { p50Ms: number };
     expect(Math.abs((result.value as number) + aloneMs - median(truth).value)).toBeLessThan(TOLERANCE_MS);
     expect(Math.abs(fitOf(result).p50.b)).toBeLessThan(0.01);
-    // Streams of one process share the simulated card at once.
+    // Streams of one process run on the simulated card at the same time.
     expect(result.details.ownKernels).toMatchObject([{ priority: 'equal' }, { priority: 'highest beside lowest' }]);
   });
 
@@ -83,7 +83,7 @@ describe('SCHED-004', () => {
     const result = await measured('turns_end=1', {}, record);
     expect(result.status).toBe('ok');
     const { worst } = fitOf(result);
-    // Of some twenty waits, each for the rest of a kernel, the longest is nearly all of it.
+    // Each of some twenty waits is for the rest of a kernel, so the longest is for nearly a whole kernel.
     expect(worst.b).toBeGreaterThan(0.6);
     expect(worst.b).toBeLessThan(1.1);
     const longest = Math.max(...waits(record, 0));

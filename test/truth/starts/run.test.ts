@@ -13,7 +13,7 @@ describe.skipIf(onOneProcessor('a run of every metric'))('run on the simulated G
     const { code, stdout, stderr } = await command(['run', '--simulate', '--json', '-', '--seed', '7'], {}, sim);
     const document = parseDocument(stdout);
     expect(document.metrics.map(({ id }) => id)).toEqual(metrics.map(({ id }) => id).sort());
-    // A busy machine may disturb one of so many, which then reports it.
+    // A busy machine may disturb one of so many metrics, which then reports it.
     const others = document.metrics.filter((metric) => metric.status !== 'ok' && !isDisturbed(metric));
     const said = others.map(({ id, status, reason }) => `${id} ${status}: ${reason}`);
     expect(said).toContain('OH-008 unsupported: layer has no compute limit');
