@@ -10,33 +10,33 @@ export interface ShardRequest {
   ranks: number;
   rank: number;
   tokens: number;
-  /** Columns of the activations; a multiple of 16 times the ranks. */
+  /** Columns of the activations; a multiple of 16 times the number of ranks. */
   hidden: number;
-  /** Columns between the projections of the MLP; likewise. */
+  /** Columns between the projections of the MLP; a multiple of 16 times the number of ranks. */
   mlp: number;
-  /** Of input and weights. */
+  /** Seed of input and weights. */
   seed: number;
 }
 
 export interface PreparedShard {
-  /** Variant of the matrix products. */
+  /** Kernel variant of the matrix products. */
   variant: string;
-  /** Per step, on this rank. */
+  /** Operations per step on this rank. */
   flops: number;
-  /** Size on this rank. */
+  /** Size of the weights on this rank, in bytes. */
   weightBytes: number;
-  /** That the all-reduces of a step add up. */
+  /** Bytes that a step's all-reduces sum up. */
   reducedBytes: number;
 }
 
 export type StepKind = 'block' | 'all-reduces';
 
 export interface StepsRequest {
-  /** Which of the session's blocks. */
+  /** Selects the session's block for this number of ranks. */
   ranks: number;
   kind: StepKind;
   steps: number;
-  /** A time of `now`; starts at once if it has passed. */
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
   startAtNs: number;
 }
 
@@ -44,29 +44,29 @@ export interface StepsRequest {
 export interface StepTimes {
   /** Error of NCCL. */
   failure: string | null;
-  /** After an all-reduce with which all ranks begin. */
+  /** Time after an all-reduce that starts all ranks together. */
   beganNs: number;
   /** When the host knew that the last step was over. */
   endedNs: number;
-  /** Between events around the steps. */
+  /** Time between the events around the steps. */
   deviceNs: number;
 }
 
 export interface SampleRequest {
-  /** Which of the session's blocks. */
+  /** Selects the session's block for this number of ranks. */
   ranks: number;
-  /** Of the places. */
+  /** Seed of the sampled places. */
   seed: number;
 }
 
 export interface BlockSample {
   /** Number of elements compared with double precision. */
   elements: number;
-  /** The largest difference, relative to what rounding allows. */
+  /** Largest difference, relative to the allowed rounding error. */
   worstAllowed: number;
-  /** At places of both results, before the all-reduces. */
+  /** Values at sampled places of both results, before the all-reduces. */
   parts: number[];
-  /** After them. */
+  /** Values at the same places after the all-reduces. */
   sums: number[];
 }
 
@@ -881,7 +881,7 @@ export interface FaultRequest {
   fault: FaultKind;
 }
 
-/** Result of waiting for the faulty kernel. */
+/** What the driver said when it was waited for the faulty kernel. */
 export interface FaultAnswer {
   code: number;
   name: string;
@@ -952,19 +952,19 @@ export interface ConcurrencyRequest {
 /** Times are by the device's clock, with one value per run. */
 export interface StreamConcurrency {
   rounds: number;
-  /** Blocks per kernel, one per multiprocessor. */
+  /** Of a kernel, one a multiprocessor. */
   blocks: number;
   /** Of the partition, as the driver says; without one, of the device. */
   multiprocessors: number;
   /** A kernel that had the device to itself. */
   aloneNs: Float64Array;
-  /** Median duration of a kernel in the run. */
+  /** The median kernel of the run. */
   kernelNs: Float64Array;
-  /** Time from the first kernel's start to the last kernel's end. */
+  /** From the first start to the last end. */
   spanNs: Float64Array;
-  /** Average number of kernels that ran at the same time during that span. */
+  /** Kernels that ran at the same time in that span, on average. */
   mean: Float64Array;
-  /** Largest number of kernels that ran at the same time. */
+  /** And at most. */
   most: Float64Array;
 }
 
@@ -1194,9 +1194,9 @@ export interface LoadRequest {
   /** Duration of the load, by the device's clock or the host's, whichever is over first. */
   durationNs: number;
   binNs: number;
-  /** Shortest time between two kernels that is listed as a gap. */
+  /** The shortest time between two kernels that is listed. */
   gapNs: number;
-  /** Maximum number of listed gaps, kernels and calls; the latest are kept. */
+  /** Maximum number of gaps, kernels and calls; the latest are kept. */
   mostListed: number;
   /** On a green context of so many multiprocessors, which a driver may round up; 0: no partition. */
   partition: number;
@@ -1213,9 +1213,9 @@ export interface Load {
   /** Rounds per block that were used. */
   rounds: number;
   blocks: number;
-  /** Number of multiprocessors that the tenant is told. */
+  /** That the tenant sees. */
   multiprocessors: number;
-  /** Multiprocessors (%smid) on which a block ended. */
+  /** On which a block ended (%smid). */
   multiprocessorsUsed: number[];
   /** Its multiprocessors, as the driver says; 0: none was asked for. */
   partition: number;
@@ -1569,7 +1569,7 @@ export interface ProcessSample {
   usedBytes: number | null;
   /** Whether NVML lists it as a client of MPS; null if it has no such list or lists no context of it. */
   mpsClient: boolean | null;
-  /** Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed none in the last second. */
+  /** Percentage of NVML's last sampling period in which a kernel of the process ran; null if NVML listed no value in the last second. */
   smPercent: number | null;
   /** Percentage of that period in which the process accessed memory; null in the same case. */
   memoryPercent: number | null;
@@ -1711,7 +1711,7 @@ export interface PipelineRuns {
 // Recovery in the same process
 
 export interface DeviceTarget extends Target {
-  /** NVML index, UUID or its unambiguous beginning, or null for the first visible GPU. */
+  /** NVML index, UUID or an unambiguous prefix of it, or null for the first visible GPU. */
   device: number | string | null;
   path: 'runtime' | 'dlsym' | 'linked';
 }
@@ -1794,12 +1794,12 @@ export interface LiveSetCell {
 // Several GPUs
 
 export interface CommunicatorId {
-  /** Reason why there is no NCCL; the fields below are then empty. */
+  /** Why there is no NCCL; then nothing follows. */
   unsupported: string | null;
-  /** Path of the library. */
+  /** The file. */
   library: string;
   version: string;
-  /** Identifier for every rank, in hexadecimal. */
+  /** In hexadecimal, for every rank. */
   id: string;
   /** Error of NCCL. */
   failure: string | null;
@@ -2166,11 +2166,11 @@ export interface TenantWindow {
 export interface NativeAddon {
   /** Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks. */
   prepareShard(session: number, request: ShardRequest): Promise<PreparedShard>;
-  /** How long steps of the block take, or its all-reduces alone; rejects where work was skipped. */
+  /** Times steps of the block, or only its all-reduces. Rejects if work was skipped. */
   runSteps(session: number, request: StepsRequest): Promise<StepTimes>;
-  /** Numbers that the last step left; rejects where matrix products are wrong. */
+  /** Values that the last step computed. Rejects if matrix products are wrong. */
   sampleBlock(session: number, request: SampleRequest): Promise<BlockSample>;
-  /** Keeps one shared resource of the device busy for a time; rejects where the device did not do what the driver accepted. */
+  /** Keeps one shared resource of the device busy for a time. Rejects if the device did not do what the driver accepted. */
   aggressor(session: number, request: AggressorRequest): Promise<Aggression>;
   /** Number of operations of this process's aggressor that were seen to finish so far. */
   attackOperations(): number;
@@ -2306,7 +2306,7 @@ export interface NativeAddon {
   dieWithParent(): void;
   /** Fails in a kernel, resets the primary context, and runs a kernel: the process is not used afterwards. */
   contextReset(request: DeviceTarget): Promise<ContextReset>;
-  /** Serves requests at a fixed rate, whether or not the previous one is done; rejects if a result is not what its kernels compute. */
+  /** Serves requests that arrive at a fixed rate, even if the previous one is not done. Rejects if a result is wrong. */
   requests(session: number, request: RequestsRequest): Promise<Requests>;
   /** Retains the device's primary context until the process ends, so that sessions on it open at once. */
   keepContext(request: DeviceTarget): Promise<void>;
@@ -2319,17 +2319,17 @@ export interface NativeAddon {
   cancel(session: number): void;
   /** Times pairs of an allocation and a free with different numbers of live blocks, in the order of `lives`. */
   liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
-  /** Creates the unique id of a new NCCL communicator. The process must stay until its ranks have joined. */
+  /** The unique id of a new NCCL communicator; the process stays until its ranks have joined. */
   makeCommunicatorId(session: number): Promise<CommunicatorId>;
-  /** Makes the session's GPU a rank of a communicator. Resolves when all ranks have joined, which may never happen. */
+  /** Makes the session's GPU a rank of a communicator; resolves when all ranks have joined, which may be never. */
   joinRanks(session: number, request: JoinRequest): Promise<Joined>;
-  /** Ends the session's communicator; all ranks must call it. */
+  /** Ends the session's communicator; asked of all ranks. */
   leaveRanks(session: number): Promise<Joined>;
   /** How long bursts of a collective take, with every result verified; asked of all ranks at the same time. */
   collectives(session: number, request: CollectivesRequest): Promise<CollectiveTimes>;
   /** How the session's GPU is connected with another one. */
   gpuLink(session: number, request: GpuLinkRequest): Promise<GpuLink>;
-  /** Keeps kernels that fill the device queued and reports the share of the device's time in which they ran. */
+  /** Keeps kernels that fill the device queued and reports the share of device time in which they ran. */
   computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
   /** Measures the start of a process, split into steps. Works once per process, before any other call. */
   startUp(request: StartUpRequest): Promise<StartUp>;
