@@ -116,7 +116,7 @@ class Cycle {
     out.origin_ms = static_cast<double>(origin_ms);
     uint64_t cycles = 0, ns = 0;
     for (size_t walk = first; walk < reports.size(); ++walk) {
-      add(reports[walk], static_cast<double>(walk - first), passes_[walk] * steps_of_pass_ * blocks_, &out);
+      add_latencies(reports[walk], passes_[walk] * lines(), &out);
       out.from_ns.push_back(static_cast<double>(reports[walk][kChaseBegan] - origin_ms * 1'000'000));
       out.to_ns.push_back(static_cast<double>(reports[walk][kChaseEnded] - origin_ms * 1'000'000));
       cycles += reports[walk][kChaseCycles];
@@ -174,7 +174,9 @@ class Cycle {
     }
   }
 
-  static void add(const ChaseReport& report, double walk, uint64_t expected, Chase* out) {
+  // Of the next walk.
+  static void add_latencies(const ChaseReport& report, uint64_t expected, Chase* out) {
+    const auto walk = static_cast<double>(out->from_ns.size());
     uint64_t counted = 0;
     for (unsigned bin = 0; bin < kChaseBins; ++bin) {
       const uint64_t count = report[kChaseCounts + bin];

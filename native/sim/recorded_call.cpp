@@ -1,6 +1,7 @@
 #include "sim/recorded_call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -103,7 +104,7 @@ void LateTimes::write() {
   if (call_ == nullptr) return;
   call_->begins = begins_;
   call_->ends = ends_;
-  if (missed_ > 0) call_->bytes = static_cast<uint64_t>(missed_ + 0.5);
+  if (missed_ > 0) call_->bytes = static_cast<uint64_t>(std::llround(missed_));
 }
 
 }  // namespace gvb::sim
