@@ -215,9 +215,9 @@ void nvmlAlone() {
   CHECK_EQUAL(value, 0u);
   CHECK_EQUAL(nvmlDeviceGetPcieThroughput(device, static_cast<nvmlPcieUtilCounter_t>(2), &value),
               NVML_ERROR_INVALID_ARGUMENT);
-  // 20 ms have passed in between: 2.4 J.
+  // 20 ms have passed in between: 2.4 J, of which each reading leaves out what is less than a mJ.
   CHECK_EQUAL(nvmlDeviceGetTotalEnergyConsumption(device, &later), NVML_SUCCESS);
-  CHECK(later >= energy + 2400);
+  CHECK(later + 1 >= energy + 2400);
   nvmlFieldValue_t fields[2] = {};
   fields[0].fieldId = NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX;
   fields[0].scopeId = kAllNvLinks;
