@@ -21,6 +21,8 @@ export interface Monitor {
   gpus: readonly WatchedGpu[];
   /** When it began, on CLOCK_MONOTONIC_RAW in nanoseconds: `timeS` of a sample counts from here. */
   startedNs: number;
+  /** Hands on at once what was sampled since the last time. */
+  flush: () => Promise<void>;
   /**
    * Ends sampling; resolves when every sample is handed on and the CSV is complete. Rejects with MonitorError if the CSV could
    * not be written. Further calls give the same.
@@ -111,6 +113,13 @@ class Watching implements Monitor {
     this.gpus = watches.map(({ gpu }) => gpu);
     this.startedNs = parts.start.ns;
     this.#timer = setInterval(() => this.#fetch(), Math.max(LEAST_FETCH_MS, parts.resolved.intervalMs)).unref();
+  }
+
+  async flush(): Promise<void> {
+    // What was fetched before is handed on first.
+    await this.#fetching;
+    this.#fetch();
+    await this.#fetching;
   }
 
   stop(): Promise<MonitorSummary> {

@@ -10,6 +10,8 @@ export interface GpuProcessSample {
   /** Per cent of the same period in which it accessed memory. */
   memoryPercent: number | null;
   memoryUsedMib: number | null;
+  /** Whether NVML lists it as a client of MPS; null if NVML has no such list, or lists no context of the process. */
+  mpsClient: boolean | null;
 }
 
 /** One reading of one GPU. What NVML does not say is null, never 0. */
@@ -89,9 +91,10 @@ export function sampleOf(sample: CardSample, { index, uuid, simulated }: ListedG
   };
 }
 
-const processOf = ({ pid, smPercent, memoryPercent, usedBytes }: ProcessSample): GpuProcessSample => ({
+const processOf = ({ pid, smPercent, memoryPercent, usedBytes, mpsClient }: ProcessSample): GpuProcessSample => ({
   pid,
   gpuPercent: smPercent,
   memoryPercent,
   memoryUsedMib: scaled(usedBytes, MIB),
+  mpsClient,
 });

@@ -1261,6 +1261,8 @@ export interface ReportedSizes {
 export interface GpuProcess {
   pid: number;
   usedBytes: number | null;
+  /** Null if NVML has no list of MPS clients. */
+  mpsClient: boolean | null;
 }
 
 export interface ReportedMemory {
@@ -1372,6 +1374,8 @@ export interface MonitorRequest extends Target {
 export interface ProcessSample {
   pid: number;
   usedBytes: number | null;
+  /** Whether NVML lists it as a client of MPS; null if it has no such list or lists no context of it. */
+  mpsClient: boolean | null;
   /** Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed none in the last second. */
   smPercent: number | null;
   /** The same, in which it accessed memory. */

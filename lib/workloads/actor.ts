@@ -1,6 +1,6 @@
 /** One tenant of a scene while several run together: a program, or a built-in aggressor. */
 import type { Stretch } from '../metrics/isolation/intervals.js';
-import type { ProcessProof } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
 import type { Role } from '../workers/tenant-handle.js';
 import type { GpuUse } from './watch.js';
 

@@ -6,6 +6,7 @@ import type { GpuProcessSample, GpuSample } from '../monitor/sample.js';
 import { type StoredTimeline, storedTimeline } from '../monitor/stored-timeline.js';
 import { loadAddon } from '../native/load.js';
 import { type Energy, energyOf } from './energy.js';
+import { type ListedByNvml, ListedProcesses } from './listed-processes.js';
 import type { RunLines } from './run-file.js';
 import type { RunPhase } from './run-phases.js';
 
@@ -60,10 +61,19 @@ export class GpuRecord {
   #from: { ns: number; offsetNs: number } | null = null;
   #to: { ns: number; offsetNs: number } | null = null;
   #course: RunCourse | null = null;
+  readonly #listed = new ListedProcesses();
+  readonly #flush: () => Promise<void>;
 
-  /** `ours`: processes of all runs so far, to which its own are added. `why` it stays empty where there is no monitor. */
-  constructor(ours: Set<number>, intervalMs: number, csv: RunLines | null, why: string) {
-    [this.#ours, this.#intervalMs, this.#csv] = [ours, intervalMs, csv];
+  /** `ours`: processes of all runs so far, to which its own are added. `why` it stays empty where there is no monitor. `flush`
+   * hands on what was sampled so far. */
+  constructor(
+    ours: Set<number>,
+    intervalMs: number,
+    csv: RunLines | null,
+    why: string,
+    flush: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    [this.#ours, this.#intervalMs, this.#csv, this.#flush] = [ours, intervalMs, csv, flush];
     this.#seen = recordedNothing(why);
   }
 
@@ -88,6 +98,12 @@ export class GpuRecord {
   end(atNs: number): void {
     const offset = offsetNs();
     this.#to ??= { ns: atNs + offset, offsetNs: offset };
+  }
+
+  /** In all samples of the run so far; null where there is none. */
+  async listed(): Promise<ListedByNvml | null> {
+    await this.#flush();
+    return this.#count === 0 ? null : this.#listed;
   }
 
   close(course: RunCourse): void {
@@ -116,6 +132,7 @@ export class GpuRecord {
     const own = { ...sample, timeS, processes: sample.processes.filter(isThere) };
     if (this.#count === 0) this.#csv?.write(headerLine());
     this.#csv?.write(sampleLines([{ ...sample, timeS }]));
+    this.#listed.add(sample.processes);
     this.onProcesses?.(sample.processes.map(({ pid }) => pid));
     if (this.#count++ % this.#stride !== 0) return;
     this.#samples.push(own);

@@ -1,9 +1,9 @@
 /** The processes below one, as /proc shows them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-function textOf(path: string): string | null {
+function textOf(path: string, encoding: BufferEncoding = 'latin1'): string | null {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, encoding);
   } catch {
     // It has ended, or belongs to somebody else.
     return null;
@@ -43,3 +43,12 @@ export function residentBytes(pid: number): number | null {
 export const mapsOf = (pid: number): string | null => textOf(`/proc/${pid}/maps`);
 
 export const nameOf = (pid: number): string => textOf(`/proc/${pid}/comm`)?.trim() ?? 'unknown';
+
+/** What a variable was when the process became its program; null where it was not set, undefined where it cannot be read. */
+export function variableOf(pid: number, name: string): string | null | undefined {
+  const environment = textOf(`/proc/${pid}/environ`, 'utf8');
+  if (environment === null) return undefined;
+  const start = `${name}=`;
+  const found = environment.split('\0').find((entry) => entry.startsWith(start));
+  return found?.slice(start.length) ?? null;
+}

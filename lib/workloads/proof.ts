@@ -6,7 +6,9 @@ import { basename } from 'node:path';
 import { exportedSymbols } from '../systems/elf.js';
 import { sameFile } from '../systems/ld-preload.js';
 import { type Container, namespacesOf } from '../workers/container/container.js';
-import type { SeenProcess } from './watch.js';
+import { type MpsClients, mpsProof } from './mps-clients.js';
+import type { ProcessProof } from './proof-state.js';
+import { isDriver, type SeenProcess, usesGpu, who } from './seen-process.js';
 
 export interface Expected {
   /** Name of the system. */
@@ -16,23 +18,13 @@ export interface Expected {
   layer: string | null;
   /** In which it ran; absent of a program that was started here. */
   container?: Container;
+  /** What is known of its processes as clients of MPS, under a system of that kind. */
+  mps?: MpsClients;
 }
-
-/** `outside`: it used the GPU without the layer, or something hooks what should be the bare driver. */
-export interface ProcessProof {
-  state: 'proven' | 'unproven' | 'outside';
-  detail: string;
-}
-
-const isDriver = (file: string): boolean => /^libcuda\.so(\.|$)/.test(basename(file));
-/** The driver, or memory of a GPU. */
-export const usesGpu = ({ files }: Pick<SeenProcess, 'files'>): boolean =>
-  files.some((file) => isDriver(file) || /^\/dev\/nvidia\d/.test(file));
 
 /** They have what a layer has, by their nature. */
 const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
 
-const who = ({ pid, name }: SeenProcess): string => `process ${pid} (${name})`;
 /** One may have been seen at several moments. */
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
 
@@ -49,8 +41,7 @@ export async function proofOf(seen: readonly SeenProcess[], expected: Expected):
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
   if (expected.layer !== null) return underLayer(seen, expected.layer);
   if (expected.kind === 'native') return bare(seen);
-  if (expected.kind === 'mps')
-    return { state: 'unproven', detail: 'whether a process is a client of MPS does not show from outside' };
+  if (expected.mps) return mpsProof(seen, expected.system, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }
 

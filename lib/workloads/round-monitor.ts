@@ -39,7 +39,9 @@ export class RoundMonitor {
 
   /** Of the next run. `csv`: where its samples go; null keeps none. */
   record(csv: string | null): GpuRecord {
-    const record = new GpuRecord(this.#ours, this.#intervalMs, csv === null ? null : new RunLines(csv), this.#why);
+    const lines = csv === null ? null : new RunLines(csv);
+    const flush = () => this.#monitor?.flush() ?? Promise.resolve();
+    const record = new GpuRecord(this.#ours, this.#intervalMs, lines, this.#why, flush);
     this.#open.push(record);
     return record;
   }

@@ -12,7 +12,7 @@ import { type Cooled, coolDown, foreignCheck, memoryCheck, slowdownCheck, temper
 import { decidingValue } from './deciding.js';
 import type { GpuRecord } from './gpu-record.js';
 import { programEnvironment } from './program-environment.js';
-import type { ProcessProof } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
 import { RoundMonitor } from './round-monitor.js';
 import { type Run, runOnce } from './run-once.js';
 import { withLoad } from './run-phases.js';

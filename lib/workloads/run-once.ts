@@ -8,7 +8,8 @@ import type { Launcher, RemoteCommand } from '../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from './extract.js';
 import type { GpuRecord } from './gpu-record.js';
 import { Captured } from './output.js';
-import { type Expected, type ProcessProof, proofOf } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
+import { type Expected, proofOf } from './proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
 import { phasesOf, type RunPhase } from './run-phases.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
@@ -25,7 +26,7 @@ export interface RunRequest {
   logs: string | null;
   expected: Expected;
   /** What the monitor sees of the GPU meanwhile. */
-  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'onProcesses'>;
+  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'listed' | 'onProcesses'>;
   /**
    * Called when the program is ready; it is stopped, where it is to be, once this resolves. It must not reject but with the
    * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
@@ -115,8 +116,14 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
+  const isMps = request.expected.kind === 'mps';
   const watch =
-    program.keeperPid === null ? null : new Watch(program.keeperPid, remote?.where(), request.beside?.onGpu);
+    program.keeperPid === null
+      ? null
+      : new Watch(program.keeperPid, {
+          ...{ container: remote?.where(), onGpu: request.beside?.onGpu },
+          readsMpsPipes: isMps,
+        });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
   const course = await followed(request, program, captured, remote);
   const outcome = await program.done;
@@ -131,6 +138,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   if (failure === null)
     for (const metric of workload.metrics)
       extracted.set(metric.key, await extract(metric, { ...captured, cwd: workload.cwd, before, signal }));
+  const pids = new Set([...watched.pids, ...seen.map(({ pid }) => pid)]);
+  const listed = isMps ? ((await request.gpu?.listed()) ?? null) : null;
   const fromNs = course.fromNs ?? 0;
   const toNs = outcome.main?.atNs ?? fromNs;
   const ended = course.stoppedBecause === null ? outcome.main : null;
@@ -140,8 +149,12 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     wallSeconds: ended && (ended.atNs - fromNs) / 1e9,
     readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
     used: remote?.isParent === false ? null : outcome.used,
-    watched: { ...watched, pids: new Set([...watched.pids, ...seen.map(({ pid }) => pid)]) },
-    proof: await proofOf(seen, remote ? { ...request.expected, container: remote.where() } : request.expected),
+    watched: { ...watched, pids },
+    proof: await proofOf(seen, {
+      ...request.expected,
+      ...(remote && { container: remote.where() }),
+      ...(isMps && { mps: { pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '', pids, listed } }),
+    }),
     extracted,
     phases: phasesOf(course, toNs),
   };

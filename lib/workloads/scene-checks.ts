@@ -2,7 +2,7 @@
 import type { Check } from '../results/document.js';
 import { percent } from '../environment/machine-health.js';
 import { foreignCheck, slowdownCheck, temperatureCheck } from './health.js';
-import type { ProcessProof } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
 import { type MeasuredRun, proofCheck, spreadCheck } from './round-of-runs.js';
 import type { Scene } from './scene-type.js';
 import { LEAST_PRESENCE, neighboursIn, type Together } from './together.js';

@@ -4,7 +4,7 @@ import { ownServers } from '../environment/mps.js';
 import type { MetricScene } from '../metrics/scene.js';
 import { coolDown } from './health.js';
 import type { ProgramActor } from './program-actor.js';
-import type { ProcessProof } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
 import { cvOf, type MeasuredRun, REPEAT_RULE } from './round-of-runs.js';
 import { sceneChecks } from './scene-checks.js';
 import {

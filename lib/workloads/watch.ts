@@ -2,8 +2,8 @@
 import { readlinkSync } from 'node:fs';
 import { mappedFiles } from '../systems/ld-preload.js';
 import type { Container } from '../workers/container/container.js';
-import { usesGpu } from './proof.js';
-import { mapsOf, nameOf, processesBelow, residentBytes } from './process-tree.js';
+import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from './process-tree.js';
+import { type SeenProcess, usesGpu } from './seen-process.js';
 
 const INTERVAL_MS = 100;
 /** The first look: most programs have replaced what forked them by then. */
@@ -14,18 +14,6 @@ const SPARSE = 10;
 const MOST_PROCESSES = 1_000;
 const MOST_PIDS = 100_000;
 
-/** A process of the program, as it was when it was last looked at. */
-export interface SeenProcess {
-  pid: number;
-  name: string;
-  /** Mapped files. */
-  files: readonly string[];
-  /** It has mounts of its own, as in a container: its paths are not ours. */
-  isElsewhere: boolean;
-  /** Its mount namespace; null where it cannot be read, absent of what was not seen from outside. */
-  mounts?: string | null;
-}
-
 /** How it is seen that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
 export type GpuUse = 'listed' | 'mapped';
 
@@ -35,6 +23,15 @@ export interface Watched {
   residentBytes: number | null;
   /** Of all its processes, also of those that were not looked at. */
   pids: ReadonlySet<number>;
+}
+
+export interface WatchOptions {
+  /** Its processes may be below a daemon. */
+  container?: Container | undefined;
+  /** Learns of every process that is seen to use the GPU. */
+  onGpu?: ((how: GpuUse, atNs: number) => void) | undefined;
+  /** Whether to read which MPS daemon each process is told of. */
+  readsMpsPipes?: boolean;
 }
 
 interface Followed {
@@ -52,15 +49,13 @@ export class Watch {
   /** Those that NVML lists, also of others. */
   readonly #users = new Set<number>();
   readonly #onGpu: (how: GpuUse, atNs: number) => void;
+  readonly #readsMpsPipes: boolean;
   #residentBytes: number | null = null;
   #timer: NodeJS.Timeout;
 
-  /**
-   * Of what is below the process `root`, and in `container`, whose processes may be below a daemon. `onGpu` learns of every
-   * process that is seen to use the GPU.
-   */
-  constructor(root: number, container?: Container, onGpu: (how: GpuUse, atNs: number) => void = () => {}) {
-    [this.#root, this.#container, this.#onGpu] = [root, container, onGpu];
+  /** Watches what is below the process `root`, and in the container. */
+  constructor(root: number, { container, onGpu = () => {}, readsMpsPipes = false }: WatchOptions = {}) {
+    [this.#root, this.#container, this.#onGpu, this.#readsMpsPipes] = [root, container, onGpu, readsMpsPipes];
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
@@ -115,10 +110,15 @@ export class Watch {
     const looks = (before?.looks ?? 0) + 1;
     if (!before && this.#followed.size >= MOST_PROCESSES) return;
     const isDue = isNewUser || (looks < SPARSE ? Number.isInteger(Math.log2(looks)) : looks % SPARSE === 0);
+    // Before its map: if it becomes another program in between, a map of the driver still has the variables it came with.
+    const mpsPipes = isDue && this.#readsMpsPipes ? variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY') : undefined;
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
     // Empty of one that is just ending: what was seen of it before stands.
-    const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, ...whereOf(pid) };
+    const seen =
+      files.length === 0
+        ? before?.seen
+        : { pid, name: nameOf(pid), files, ...whereOf(pid), ...(mpsPipes !== undefined && { mpsPipes }) };
     if (!seen) return;
     if (usesGpu(seen)) this.#onGpu('mapped', nowNs());
     this.#followed.set(pid, { seen, looks });

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mappedFiles } from '../systems/ld-preload.js';
-import type { SeenProcess } from './watch.js';
+import type { SeenProcess } from './seen-process.js';
 
 const MOST_RECORDS = 4_000;
 

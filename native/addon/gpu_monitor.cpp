@@ -53,6 +53,9 @@ struct Fields<ProcessSample> : FieldsOf<ProcessSample> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(pid));
     visit(GVB_FIELD(used_bytes));
+    visit(
+        GVB_FIELD(mps_client)
+            .says("Whether NVML lists it as a client of MPS; null if it has no such list or lists no context of it."));
     visit(GVB_FIELD(sm_percent)
               .says("Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed "
                     "none in the last second."));

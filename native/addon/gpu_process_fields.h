@@ -13,6 +13,7 @@ struct Fields<GpuProcess> : FieldsOf<GpuProcess> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(pid));
     visit(GVB_FIELD(used_bytes));
+    visit(GVB_FIELD(mps_client).says("Null if NVML has no list of MPS clients."));
   }
 };
 

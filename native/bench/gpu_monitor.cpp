@@ -211,7 +211,11 @@ void GpuMonitor::read_nvlink(CardSample* sample, NvmlRefusals* refusals) {
 std::vector<ProcessSample> GpuMonitor::processes(NvmlRefusals* refusals) const {
   std::vector<ProcessSample> samples;
   if (const auto listed = gpu_processes(nvml_, device_, refusals))
-    for (const GpuProcess& process : *listed) of_process(&samples, process.pid).used_bytes = process.used_bytes;
+    for (const GpuProcess& process : *listed) {
+      ProcessSample& sample = of_process(&samples, process.pid);
+      sample.used_bytes = process.used_bytes;
+      sample.mps_client = process.mps_client;
+    }
   const uint64_t since = realtime_us() - kProcessSampleAgeUs;
   auto utilization = process_utilization(nvml_, device_, since, refusals).value_or(std::vector<ProcessUtilization>());
   // A process may be listed more than once: the latest entry counts.

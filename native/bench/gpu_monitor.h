@@ -18,6 +18,7 @@ namespace gvb {
 struct ProcessSample {
   unsigned pid = 0;
   std::optional<uint64_t> used_bytes;
+  std::optional<bool> mps_client;  // see GpuProcess; also nullopt if no list has it
   // Percentage of NVML's own sampling period in which one of its kernels ran, or accessed memory; also nullopt if NVML
   // has listed none in the last second.
   std::optional<unsigned> sm_percent, memory_percent;

@@ -32,9 +32,22 @@ std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDe
   std::vector<GpuProcess> processes;
   for (unsigned i = 0; i < count; ++i) {
     const bool known = infos[i].usedGpuMemory != abi::NVML_VALUE_NOT_AVAILABLE;
-    processes.push_back({infos[i].pid, known ? std::optional<uint64_t>(infos[i].usedGpuMemory) : std::nullopt});
+    processes.push_back(
+        {infos[i].pid, known ? std::optional<uint64_t>(infos[i].usedGpuMemory) : std::nullopt, std::nullopt});
   }
   return processes;
+}
+
+// Drivers list MPS clients separately. A client may be in both lists: nvidia-smi calls such a process "M+C".
+void mark_clients(std::vector<GpuProcess>* processes, const std::vector<GpuProcess>& clients) {
+  for (GpuProcess& process : *processes) process.mps_client = false;
+  for (const GpuProcess& client : clients) {
+    const auto known = std::find_if(processes->begin(), processes->end(),
+                                    [&](const GpuProcess& process) { return process.pid == client.pid; });
+    const auto at = known == processes->end() ? processes->insert(known, client) : known;
+    if (client.used_bytes) at->used_bytes = client.used_bytes;
+    at->mps_client = true;
+  }
 }
 
 }  // namespace
@@ -44,9 +57,8 @@ std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::n
   if (!device) return std::nullopt;
   auto processes = listed_by(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, refusals);
   if (!processes) return std::nullopt;
-  // Drivers list MPS clients separately; a driver without that list has no such clients.
-  if (const auto clients = listed_by(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device, nullptr))
-    processes->insert(processes->end(), clients->begin(), clients->end());
+  const auto clients = listed_by(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device, nullptr);
+  if (clients) mark_clients(&*processes, *clients);
   return processes;
 }
 

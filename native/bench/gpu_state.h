@@ -13,6 +13,8 @@ namespace gvb {
 struct GpuProcess {
   unsigned pid;
   std::optional<uint64_t> used_bytes;
+  // Whether it is in NVML's list of MPS clients; nullopt if NVML has no such list.
+  std::optional<bool> mps_client;
 };
 
 struct GpuState {
@@ -61,7 +63,8 @@ struct VisibleMemory {
 };
 VisibleMemory visible_memory(const DeviceSession& session);
 
-// Compute processes with a context on the device, MPS clients included; nullopt if NVML cannot report them.
+// Compute processes with a context on the device, MPS clients included, each of them once; nullopt if NVML cannot
+// report them.
 std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device,
                                                      NvmlRefusals* refusals = nullptr);
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <iterator>
 #include <thread>
+#include <vector>
 
 #include "base/wait.h"
 #include "check.h"
@@ -52,6 +53,21 @@ nvmlReturn_t odd_processes(nvmlDevice_t, nvmlProcessUtilizationSample_t* samples
   *count = 5;
   std::copy(std::begin(listed), std::end(listed), samples);
   return NVML_SUCCESS;
+}
+
+nvmlReturn_t listed(const std::vector<nvmlProcessInfo_t>& processes, unsigned* count, nvmlProcessInfo_t* infos) {
+  *count = static_cast<unsigned>(processes.size());
+  std::copy(processes.begin(), processes.end(), infos);
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t compute_processes(nvmlDevice_t, unsigned* count, nvmlProcessInfo_t* infos) {
+  return listed({{7, 100, 0, 0}, {8, 200, 0, 0}}, count, infos);
+}
+
+// One that is in the other list, too, without its memory, and one that is in this list alone.
+nvmlReturn_t mps_clients(nvmlDevice_t, unsigned* count, nvmlProcessInfo_t* infos) {
+  return listed({{8, NVML_VALUE_NOT_AVAILABLE, 0, 0}, {9, 300, 0, 0}}, count, infos);
 }
 
 const char* text(nvmlReturn_t code) { return code == NVML_ERROR_FUNCTION_NOT_FOUND ? "Function Not Found" : "Other"; }
@@ -166,6 +182,22 @@ void processes_are_of_their_latest_sample() {
   }
 }
 
+void clients_of_mps_are_told_from_other_processes() {
+  NvmlApi nvml = nvml_with_power();
+  nvml.nvmlDeviceGetComputeRunningProcesses_v3 = compute_processes;
+  nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3 = mps_clients;
+  const auto processes = gpu_processes(nvml, some_device());
+  CHECK_EQUAL(processes->size(), size_t{3});
+  for (const GpuProcess& process : *processes) {
+    CHECK_EQUAL(process.used_bytes.value_or(0), uint64_t{100} * (process.pid - 6));
+    CHECK(process.mps_client == (process.pid != 7));
+  }
+  nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3 = nullptr;
+  const auto unlisted = gpu_processes(nvml, some_device());
+  CHECK_EQUAL(unlisted->size(), size_t{2});
+  for (const GpuProcess& process : *unlisted) CHECK(!process.mps_client);
+}
+
 void without_nvml_it_says_what_to_do() {
   const NvmlApi none;
   CHECK(failure_of([&] { monitored_device(none, "GPU-0"); }).find("install the NVIDIA driver") != std::string::npos);
@@ -183,6 +215,7 @@ int main() {
   a_counter_that_begins_anew_has_no_rate();
   a_counter_of_another_width_is_not_read();
   processes_are_of_their_latest_sample();
+  clients_of_mps_are_told_from_other_processes();
   without_nvml_it_says_what_to_do();
   return report("gpu_monitor_test");
 }

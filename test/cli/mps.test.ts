@@ -16,6 +16,9 @@ import { command, emptyFolder, parseComparison, processesOf, start } from './com
 const control = 'nvidia-cuda-mps-control';
 const sim = 'init_ms=1,context_ms=1';
 
+/** process.env of Node is the environment of the C library, in which the driver looks. */
+const LOSES_PIPES = 'delete process.env.CUDA_MPS_PIPE_DIRECTORY;';
+
 /** A folder with the stand-in, and Node for its first line; `fault` makes it misbehave. */
 function programs(fault?: string): string {
   const folder = emptyFolder();
@@ -125,6 +128,61 @@ describe.concurrent('mps', () => {
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'invalid', value: null });
     expect(metric?.reason).toMatch(/^layer not active: MPS attribute .*0: it runs without MPS/);
+  });
+
+  describe('of programs of exec', () => {
+    const script = 'cuda.openSession(target).then(() => setTimeout(() => process.exit(0), 800))';
+    const addon = fileURLToPath(new URL('../../build/Release/gpu_virt_bench.node', import.meta.url));
+    const session = `{ simulatedDriver: process.env.LD_LIBRARY_PATH.split(':')[0], device: null, path: 'runtime' }`;
+    const user = ['-e', `const cuda = require(${JSON.stringify(addon)}); const target = ${session}; ${script}`];
+    const under = async (program: readonly string[]) => {
+      const given = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '2', '--json', '-', '--name', 'p'];
+      const output = join(emptyFolder(), 'out');
+      const run = start(
+        ['exec', ...given, '--system', 'mps', '--output', output, '--', ...program],
+        { PATH: programs(), TMPDIR: emptyFolder() },
+        sim,
+      );
+      const { code, stdout, stderr } = await run.done;
+      const { systems } = parseComparison(stdout);
+      const [document] = systems[0] as [RunDocument];
+      const wall = document.metrics.find(({ id }) => id === 'p/wall');
+      const check = wall?.checks.find(({ name }) => name === 'processes of the program under the system');
+      return { code, stderr, system: document.system, wall, check };
+    };
+
+    it('proves from outside that they are clients of its daemon', async () => {
+      const { code, stderr, system, wall, check } = await under([process.execPath, ...user]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('unverified') as string });
+      expect([system.name, system.processes]).toMatchObject(['mps', { proven: 2, of: 2 }]);
+      expect(wall?.status).toBe('ok');
+      expect(check).toMatchObject({
+        passed: true,
+        detail: expect.stringMatching(
+          /^NVML listed 1 of 1 processes that used the driver as clients of MPS, and the environment of each names the daemon of mps \(2 of 2 runs\)$/,
+        ) as string,
+      });
+    });
+
+    it.each([
+      ['a variable that env takes out', ['env', '-u', 'CUDA_MPS_PIPE_DIRECTORY', process.execPath, ...user]],
+      // As it changes what the driver reads, but not what others see of its environment.
+      ['a variable cleared at run time', [process.execPath, '-e', `${LOSES_PIPES} ${user[1]}`]],
+    ])('disowns one that evades its daemon: %s', async (_, program) => {
+      const { code, wall } = await under(program);
+      expect(code).toBe(5);
+      expect(wall).toMatchObject({ status: 'invalid', value: null });
+      expect(wall?.reason).toMatch(
+        /^layer not active: NVML lists process \d+ \(.*\) on the GPU, but not as a client of MPS/,
+      );
+    });
+
+    it('says that it could not prove one that does not use the GPU', async () => {
+      const { code, stderr, wall, check } = await under(['/bin/true']);
+      expect([code, wall?.status]).toEqual([0, 'ok']);
+      expect(check).toMatchObject({ passed: 'not checked' });
+      expect(stderr).toContain('mps is shown as mps (unverified): no process of the program was seen to use the GPU.');
+    });
   });
 
   it('reports faults that reach all clients, and recovers with a new daemon', async () => {

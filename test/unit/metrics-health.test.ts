@@ -3,7 +3,7 @@ import { healthChecks } from '../../lib/metrics/health-log.js';
 import { summarise } from '../../lib/stats/summary.js';
 import { gpuState } from './run-fixtures.js';
 
-const ours = { processes: [{ pid: process.pid, usedBytes: 1 }] };
+const ours = { processes: [{ pid: process.pid, usedBytes: 1, mpsClient: false }] };
 const steady = Array.from({ length: 40 }, (_, i) => 100 + (i % 5));
 const named = (log: Parameters<typeof healthChecks>[0], samples: number[] | null) =>
   new Map(healthChecks(log, samples && summarise(samples)).map(({ name, passed }) => [name, passed]));
@@ -23,7 +23,10 @@ describe('the health of a measurement', () => {
     ['SM clock steady', [gpuState({ ...ours, smClockMhz: 1000 }), gpuState({ ...ours, smClockMhz: 960 })]],
     ['no slowdown', [gpuState({ ...ours, eventReasons: 0x40 })]],
     ['performance state', [gpuState({ ...ours, performanceState: 5 })]],
-    ['no foreign GPU process', [gpuState({ processes: [...ours.processes, { pid: 1, usedBytes: null }] })]],
+    [
+      'no foreign GPU process',
+      [gpuState({ processes: [...ours.processes, { pid: 1, usedBytes: null, mpsClient: false }] })],
+    ],
   ])('fails %s', (name, log) => {
     const checks = named(log, steady);
     expect(checks.get(name)).toBe(false);
@@ -31,7 +34,9 @@ describe('the health of a measurement', () => {
   });
 
   it('does not count another process of this run as foreign', () => {
-    const log = [gpuState({ processes: [...(ours.processes ?? []), { pid: 4711, usedBytes: null }] })];
+    const log = [
+      gpuState({ processes: [...(ours.processes ?? []), { pid: 4711, usedBytes: null, mpsClient: false }] }),
+    ];
     const foreign = (own: readonly number[]) =>
       healthChecks(log, null, own).find(({ name }) => name === 'no foreign GPU process');
     expect(foreign([])).toMatchObject({ passed: false, detail: 'PID 4711' });

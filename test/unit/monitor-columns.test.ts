@@ -11,8 +11,8 @@ const rowsOf = (...samples: Parameters<typeof sampleLines>[0]) =>
 describe('the rows of a sample', () => {
   it('are one for the card and one for each process, with the card’s time', () => {
     const processes = [
-      { pid: 11, gpuPercent: 40, memoryPercent: 3, memoryUsedMib: 600.5 },
-      { pid: 12, gpuPercent: null, memoryPercent: null, memoryUsedMib: null },
+      { pid: 11, gpuPercent: 40, memoryPercent: 3, memoryUsedMib: 600.5, mpsClient: false },
+      { pid: 12, gpuPercent: null, memoryPercent: null, memoryUsedMib: null, mpsClient: null },
     ];
     const rows = rowsOf(gpuSample({ timeS: 1.25, processes }));
     expect(rows.map((row) => [row.pid, row.gpu_percent, row.memory_percent, row.memory_used_mib])).toEqual([

@@ -8,7 +8,7 @@ export const cardSample = (change: Partial<CardSample> = {}): CardSample => ({
   ...{ atNs: 0, gpuPercent: 50, memoryPercent: 10, usedBytes: 1024 * MIB, totalBytes: 4096 * MIB },
   ...{ powerW: 100.5, energyJ: 7.25, temperatureC: 40, smClockMhz: 1980, memoryClockMhz: 2619 },
   ...{ pcieReceived: 12.5e6, pcieSent: 0, nvlinkReceived: 1e9, nvlinkSent: null, eventReasons: 0x204 },
-  processes: [{ pid: 7, usedBytes: 512 * MIB, smPercent: 30, memoryPercent: 2 }],
+  processes: [{ pid: 7, usedBytes: 512 * MIB, mpsClient: false, smPercent: 30, memoryPercent: 2 }],
   ...change,
 });
 

@@ -8,8 +8,8 @@ const on = (width: number, hasUtf8 = true) => ({ width, hasUtf8 });
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
 const processes = [
-  { pid: 4711, gpuPercent: 61, memoryPercent: 3, memoryUsedMib: 600 },
-  { pid: 4712, gpuPercent: null, memoryPercent: null, memoryUsedMib: null },
+  { pid: 4711, gpuPercent: 61, memoryPercent: 3, memoryUsedMib: 600, mpsClient: false },
+  { pid: 4712, gpuPercent: null, memoryPercent: null, memoryUsedMib: null, mpsClient: null },
 ];
 const two = [
   gpuSample({ processes }),

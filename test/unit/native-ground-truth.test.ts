@@ -9,9 +9,9 @@ const truthOf = (state: ReturnType<typeof gpuState> | null) =>
 
 describe('the ground truth', () => {
   const processes = [
-    { pid: 10, usedBytes: 3 * GIB },
-    { pid: 11, usedBytes: 0 },
-    { pid: 12, usedBytes: null },
+    { pid: 10, usedBytes: 3 * GIB, mpsClient: false },
+    { pid: 11, usedBytes: 0, mpsClient: false },
+    { pid: 12, usedBytes: null, mpsClient: false },
   ];
   const truth = truthOf(gpuState({ usedBytes: 4 * GIB, freeBytes: 12 * GIB, totalBytes: 16 * GIB, processes }));
 
@@ -44,7 +44,7 @@ describe('the ground truth', () => {
   it('is read again each time', async () => {
     let used = 0;
     const growing = truthBy({
-      state: () => Promise.resolve(gpuState({ processes: [{ pid: 10, usedBytes: ++used }] })),
+      state: () => Promise.resolve(gpuState({ processes: [{ pid: 10, usedBytes: ++used, mpsClient: false }] })),
       ...unread,
     });
     expect([await growing.processMemory(10), await growing.processMemory(10)]).toEqual([1, 2]);

@@ -7,6 +7,7 @@ import type { GpuSample } from '../../lib/monitor/sample.js';
 import { timelineIn } from '../../lib/monitor/stored-timeline.js';
 import { loadAddon } from '../../lib/native/load.js';
 import { GpuRecord } from '../../lib/workloads/gpu-record.js';
+import type { ListedByNvml } from '../../lib/workloads/listed-processes.js';
 import { LOG_BYTES, RunLines } from '../../lib/workloads/run-file.js';
 import { phasesOf, withLoad } from '../../lib/workloads/run-phases.js';
 import { temporaryFolder } from '../temporary.js';
@@ -18,11 +19,12 @@ const at = (seconds: number) => startNs + seconds * 1e9;
 /** A sample so many seconds after the start. */
 const sample = (seconds: number, change: Partial<GpuSample> = {}): GpuSample =>
   gpuSample({ timeS: 100 + seconds, monotonicNs: startRawNs + seconds * 1e9, energyJ: 50 * seconds, ...change });
-const process_ = (pid: number, memoryUsedMib: number | null) => ({
+const process_ = (pid: number, memoryUsedMib: number | null, mpsClient: boolean | null = false) => ({
   pid,
   gpuPercent: 5,
   memoryPercent: 1,
   memoryUsedMib,
+  mpsClient,
 });
 const MIB = 2 ** 20;
 
@@ -104,6 +106,29 @@ describe('the record of a run', () => {
     record.onProcesses = (pids) => seen.push(pids);
     await complete({ record, csv: '' }, [sample(-1, { processes: [process_(1, 1)] }), sample(1, { processes: [process_(2, 1)] })]); // prettier-ignore
     expect(seen).toEqual([[2]]);
+  });
+
+  it('knows which processes NVML ever listed as clients of MPS, and how often the others', async () => {
+    const { record } = begun();
+    const rows = [
+      // Before the run.
+      sample(-1, { processes: [process_(1, 1, true)] }),
+      sample(1, { processes: [process_(2, 1, false), process_(3, 1, false), process_(4, 1, null)] }),
+      sample(2, { processes: [process_(2, 1, true), process_(3, 1, false)] }),
+      sample(3, { processes: [process_(2, 1, false)] }),
+    ];
+    await complete({ record, csv: '' }, rows);
+    const { clients, others } = (await record.listed()) as ListedByNvml;
+    expect([[...clients], [...others]]).toEqual([[2], [[3, 2]]]);
+  });
+
+  it('asks for what was sampled so far before it says what NVML listed', async () => {
+    const early = sample(1, { processes: [process_(2, 1, true)] });
+    const record: GpuRecord = new GpuRecord(new Set(), 100, null, '', () => Promise.resolve(record.add(early)));
+    record.begin(at(0));
+    expect([...((await record.listed())?.clients ?? [])]).toEqual([2]);
+    const none = new GpuRecord(new Set(), 100, null, 'there is no NVML');
+    expect(await none.listed()).toBeNull();
   });
 
   it('keeps fewer samples of a long run, and its chart says how far they are apart', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
 import { type Expected, proofOf } from '../../lib/workloads/proof.js';
-import type { SeenProcess } from '../../lib/workloads/watch.js';
+import type { SeenProcess } from '../../lib/workloads/seen-process.js';
 
 const layer = interposerLibrary() as string;
 const driver = `${simulatedDriverFolder()}/libcuda.so.1`;
@@ -48,7 +48,6 @@ describe('the processes of a program', () => {
     ['none was seen', [], native, /^no process of the program could be looked at/],
     ['the layer is mapped in none', [seen()], layered, /is mapped in none of 1 processes$/],
     ['one is in a container', [seen({ isElsewhere: true, files: [driver] })], layered, /file systems of its own/],
-    ['they are clients of MPS', [seen()], { system: 'mps', kind: 'mps', layer: null }, /does not show from outside$/],
     ['the system shows in no file', [seen()], { system: 'x', kind: 'custom', layer: null }, /^nothing of x shows/],
   ] as const)('are unproven where %s', async (_, all, expected, detail) => {
     expect(await proofOf(all, expected)).toEqual({ state: 'unproven', detail: expect.stringMatching(detail) });

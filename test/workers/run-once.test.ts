@@ -36,7 +36,7 @@ const workload = (argv: readonly string[], change: Partial<Workload> = {}): Work
   ...change,
 });
 
-const unwatched = { begin: () => {}, end: () => {}, onProcesses: null };
+const unwatched = { begin: () => {}, end: () => {}, listed: () => Promise.resolve(null), onProcesses: null };
 
 /** Nothing of it is left when this resolves. */
 async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run> {

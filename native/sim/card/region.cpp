@@ -176,8 +176,16 @@ std::vector<ProcessUse> Region::processes(int place) {
   reap_dead(state_);
   std::vector<ProcessUse> uses;
   const auto add = [&](int64_t where, int instance) {
-    for (const Participant& participant : state_->participants)
-      if (participant.contexts[where] > 0) uses.push_back({participant.pid, participant.used[where], instance});
+    const RobustLock lock(&state_->cards[where].mutex);
+    const auto& clients = state_->cards[where].timeline.clients;
+    for (int i = 0; i < kMaxParticipants; ++i) {
+      const Participant& participant = state_->participants[i];
+      if (participant.contexts[where] == 0) continue;
+      const bool joined = std::any_of(std::begin(clients), std::end(clients), [&](const Client& client) {
+        return client.participant == i && client.party == kJoined;
+      });
+      uses.push_back({participant.pid, participant.used[where], instance, joined});
+    }
   };
   const CardSettings& card = state_->settings.cards[place];
   add(place, card.parent < 0 ? -1 : static_cast<int>(card.instance));

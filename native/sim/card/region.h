@@ -17,6 +17,7 @@ struct ProcessUse {
   int pid;
   int64_t bytes;
   int instance;  // MIG instance; -1: none
+  bool mps_client;
 };
 
 // Kernel times of the processes' contexts, up to the card's present time.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "sim/card/facts.h"
@@ -157,8 +158,10 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned* count,
                                                         nvmlProcessInfo_t* infos) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetMPSComputeRunningProcesses_v3, device);
-  const bool shared = sim::settings().mps != 0;
-  return sim::list(shared ? sim::nvml_region().processes(index) : std::vector<sim::ProcessUse>(), count, infos);
+  std::vector<sim::ProcessUse> uses = sim::nvml_region().processes(index);
+  uses.erase(std::remove_if(uses.begin(), uses.end(), [](const sim::ProcessUse& use) { return !use.mps_client; }),
+             uses.end());
+  return sim::list(uses, count, infos);
 }
 
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major, int* minor) {
