@@ -1,10 +1,13 @@
 /** Whole runs and comparisons for programs: the same documents as the command line's. */
+import { Costing } from './costs/concluded.js';
+import { pricesFrom } from './costs/read-prices.js';
+import { type PriceSettings, pricesGiven } from './price-settings.js';
 import type { ComparisonDocument, RunDocument } from './results/document.js';
 import { simulatedDriver } from './native/load.js';
 import type { MeasureOptions, Progress } from './metrics/metric.js';
 import { resolveOptions } from './metrics/options.js';
 import { metrics } from './metrics/registry.js';
-import { compareSystems as compare } from './run/compare.js';
+import { type CompareHooks, compareSystems as compare } from './run/compare.js';
 import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS } from './run/detect.js';
 import { makePlan } from './run/plan.js';
 import { preparePricing } from './run/pricing.js';
@@ -46,6 +49,11 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   allowMissing?: boolean;
   /** Measure further rounds of a system after one of its proofs failed. Default false. */
   keepGoing?: boolean;
+  /**
+   * What a GPU hour costs, as for `execWorkloads`: the document then says what a tenant of each system pays. A metric that
+   * is a rate of tokens, requests or steps has costs; without one, a warning says that nothing was priced.
+   */
+  prices?: PriceSettings;
 }
 
 const DEFAULT_ROUNDS = 5;
@@ -96,12 +104,22 @@ export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDo
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
 export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
-  const { systems, rounds: _, detect: __, maxRounds: ___, allowMissing = false, keepGoing = false, ...rest } = options;
+  const {
+    systems,
+    prices,
+    rounds: _,
+    detect: __,
+    maxRounds: ___,
+    allowMissing = false,
+    keepGoing = false,
+    ...rest
+  } = options;
   const aim = aimOf(options);
   const surroundings = { ...here(), allowMissing };
   const parsed = systems.map((system) => systemFrom(system, surroundings));
   checkLabels(parsed);
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
+  const costing = new Costing(pricesFrom(pricesGiven(prices)), parsed);
   const request = {
     ...prepared(rest),
     systems: parsed,
@@ -113,21 +131,22 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
     options,
     request.plan.metrics.map(({ id }) => id),
   );
-  const hooks = {
+  const hooks: CompareHooks = {
     ...hooksOf(options.onProgress),
-    onStart: () => {},
+    onStart: ({ device }) => costing.onCard(device),
     onComputeLimit: () => {},
     onRound: () => {},
     onDocument: () => Promise.resolve(),
   };
-  if (typeof aim === 'number') return pricing(await compare({ ...request, rounds: aim, finished: [] }, hooks));
+  const finished = (document: ComparisonDocument) => costing.conclude(pricing(document));
+  if (typeof aim === 'number') return finished(await compare({ ...request, rounds: aim, finished: [] }, hooks));
   checkDetectable(request.plan.metrics);
   const compared = await compareToDetect(request, aim, {
     finished: () => Promise.resolve([]),
     hooks: () => hooks,
     onPlanned: () => {},
   });
-  return pricing(compared);
+  return finished(compared);
 }
 
 /** The number of rounds, or the aim that they are planned for. */

@@ -88,6 +88,39 @@ describe('compareSystems', () => {
     );
   });
 
+  it('says what a tenant of each system pays, and that none of its own metrics has a cost', async () => {
+    const options = { metrics: ['OH-002'], rounds: 1, simulate: true, iterations: 30 };
+    const half = { kind: 'custom' as const, name: 'half', env: {}, interposes: false };
+    const document = await bench.compareSystems({
+      ...{ ...options, systems: ['native', half] },
+      prices: { currency: 'EUR', cards: 4, systems: { half: { share: '50%' } } },
+    });
+    expect(v.parse(comparisonDocumentSchema, document)).toEqual(document);
+    expect(document.prices).toEqual({
+      currency: 'EUR',
+      perGpuHour: 4,
+      systems: [
+        { system: 'native', sharePercent: 100, from: 'whole card', perHour: 4 },
+        { system: 'half (unverified)', sharePercent: 50, from: 'prices', perHour: 2 },
+      ],
+    });
+    expect(document.warnings).toContainEqual(expect.stringMatching(/^Prices were given, but no metric of a program is/));
+    const bare = await bench.compareSystems({ ...options, systems: ['native:name=a', 'native:name=b'] });
+    expect(bare.prices).toBeUndefined();
+  });
+
+  it('refuses prices of other systems and of no card, before it measures', async () => {
+    const onProgress = () => {
+      throw new Error('it measured');
+    };
+    const options = { metrics: ['OH-002'], systems: ['native:name=a', 'native:name=b'], simulate: true, onProgress };
+    const prices = { cards: 4, systems: { c: { share: '50%' } } };
+    await expect(bench.compareSystems({ ...options, prices })).rejects.toThrow(/^Expected systems of prices to be systems that are measured but received 'c'/);
+    await expect(bench.compareSystems({ ...options, prices: { cards: { 'Some other GPU': 4 } } })).rejects.toThrow(
+      /Simulated GPU/,
+    );
+  });
+
   it('accepts systems with proofs, as in the YAML file', async () => {
     const owned = (matches: string) => ({
       kind: 'custom' as const,

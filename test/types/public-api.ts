@@ -63,6 +63,7 @@ void startMonitor({
 });
 // @ts-expect-error: milliseconds have one name
 void startMonitor({ interval: 100 });
+hold<Same<CompareSystemsOptions['prices'], PriceSettings | undefined>>();
 hold<Same<CompareSystemsOptions['systems'], readonly (string | SystemSettings)[]>>();
 hold<Same<typeof execWorkloads, (options: ExecWorkloadsOptions) => Promise<ComparisonDocument>>>();
 ({
