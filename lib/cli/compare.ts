@@ -19,6 +19,7 @@ import { prepareGating } from './gating.js';
 import { preparePricing, type RawPricing } from '../run/pricing.js';
 import { parseRunOptions } from './options.js';
 import { writeText } from './output.js';
+import { warn } from './talk.js';
 import { checkUnchanged, continuedOptions, describeRequest, readRequest, storedSystems } from './stored-request.js';
 
 export interface RawCompareOptions extends RawComparing, RawDetecting, RawPricing {
@@ -85,6 +86,8 @@ interface Configured {
 async function configured(config: string, surroundings: Surroundings): Promise<Configured> {
   const { readConfig } = await import('../systems/config.js');
   const { systems, top, source } = await readConfig(config, surroundings);
+  if (top.has('workloads'))
+    warn(`${config} has workloads, which only exec runs: compare measures the metrics that you name, under its systems.`);
   return { systems, prices: source.at([], () => pricesIn(top)) };
 }
 

@@ -23,7 +23,8 @@ export function parseConfig(text: string, file: string, surroundings: Surroundin
   const source = readYaml(text, file);
   const top = source.at([], () => {
     if (!isMap(source.value)) throw new UsageError('Expected a map with the key systems.');
-    return new Values(source.value, 'the configuration', ['systems', 'prices']);
+    // `workloads` is for exec, which can then compare the same systems by the same file.
+    return new Values(source.value, 'the configuration', ['systems', 'prices', 'workloads']);
   });
   return { systems: systemsIn(top.raw('systems'), source, surroundings), top, source };
 }

@@ -3,10 +3,10 @@
  * machine, no registry. The storage of podman is in a folder of the test.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addonFile, emptyFolder, parseComparison, simulatedFolder, start } from './command.js';
+import { addonFile, emptyFolder, parseComparison, root, simulatedFolder, start } from './command.js';
 import { withoutPodman } from './containers.js';
 
 const cannot = withoutPodman('systems of kind container with podman and runc');
@@ -24,6 +24,7 @@ function librariesOf(files: readonly string[]): string[] {
 function makeRoot(rootfs: string): void {
   for (const folder of ['bin', 'dev', 'proc', 'sys', 'tmp']) mkdirSync(join(rootfs, folder), { recursive: true });
   cpSync(realpathSync('/usr/bin/busybox'), join(rootfs, 'bin/busybox'));
+  symlinkSync('busybox', join(rootfs, 'bin/true'));
   const drivers = ['libcuda.so.1', 'libnvidia-ml.so.1'].map((name) => join(simulatedFolder, name));
   for (const library of librariesOf([process.execPath, addonFile, ...drivers])) {
     mkdirSync(join(rootfs, dirname(library)), { recursive: true });
@@ -80,5 +81,26 @@ describe.skipIf(cannot)('podman and runc', () => {
     expect(podman('ps', '--all', '--quiet')).toBe('');
     expect(execFileSync('runc', ['list', '--quiet'], { encoding: 'utf8' })).not.toContain('gvb-');
     expect(readdirSync(rootfs, { recursive: true })).toEqual(before);
+  });
+
+  it('run the example of containers, without its emptied page cache', async () => {
+    const config = join(folder, 'containers.yaml');
+    const own = `gpu: none, runtimeOptions: ${JSON.stringify(storage)}, args: ${JSON.stringify(limits)}`;
+    const text = readFileSync(join(root, 'examples/containers.yaml'), 'utf8')
+      .replaceAll('localhost/cuda:12', IMAGE)
+      .replaceAll(/gpu: (cdi|hook)/g, own)
+      .replace('[node, programs/', `[${process.execPath}, ${root}/examples/programs/`)
+      .replace(/^ *setup: .*drop_caches.*$/m, '');
+    writeFileSync(config, text);
+    const few = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1', '--seed', '1'];
+    const running = start(['exec', ...few, '--config', config, '--output', join(folder, 'example'), '--json', '-']);
+    const { code, stdout } = await running.done;
+    const { systems } = parseComparison(stdout);
+    for (const [round] of systems)
+      for (const name of ['warm-start', 'cold-start', 'first-kernel'])
+        for (const key of ['wall', 'cpu', 'host-memory'])
+          expect(round?.metrics.find(({ id }) => id === `${name}/${key}`)).toMatchObject({ status: 'ok' });
+    expect({ code, systems: systems.length }).toEqual({ code: 0, systems: 3 });
+    expect(podman('ps', '--all', '--quiet')).toBe('');
   });
 });

@@ -1,5 +1,5 @@
 /** Files that users copy must work unchanged. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { program } from '../../lib/cli/program.js';
 import { readThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { selectMetrics } from '../../lib/run/select.js';
+import { readConfig } from '../../lib/systems/config.js';
 import { here } from '../../lib/systems/kinds.js';
 import { readExecConfig } from '../../lib/workloads/read-workloads.js';
 
@@ -68,6 +69,45 @@ describe('the thresholds', () => {
     expect(of.get('OH-001')).toEqual({ limit: 12, regression: { relative: 0.05 }, inconclusive: 'pass', named: true });
     expect(of.get('START-001')?.regression).toEqual({ relative: 0.25 });
     expect(of.get('OH-005')?.regression).toEqual({ absolute: 20 });
+  });
+});
+
+/** What a command takes from a file; each counts what is in it. */
+const tolerant = { ...here(), allowMissing: true };
+const readers = {
+  systems: async (file: string) => (await readConfig(file, tolerant)).systems.length,
+  workloads: async (file: string) => (await readExecConfig(file, tolerant)).workloads.length,
+};
+
+const files: readonly (readonly [string, keyof typeof readers, number])[] = [
+  ['containers.yaml', 'systems', 3],
+  ['containers.yaml', 'workloads', 3],
+  ['new-layer.yaml', 'systems', 2],
+  ['pytorch/workloads.yaml', 'workloads', 2],
+  ['scenes.yaml', 'workloads', 5],
+  ['served-load.yaml', 'workloads', 2],
+  ['workloads.yaml', 'workloads', 6],
+];
+
+describe('every file of YAML', () => {
+  it('is checked here', () => {
+    const shipped = readdirSync(example('.'), { recursive: true, encoding: 'utf8' });
+    expect(shipped.filter((name) => name.endsWith('.yaml')).sort()).toEqual(
+      [...new Set([...files.map(([name]) => name), 'thresholds.yaml'])].sort(),
+    );
+  });
+
+  it.each(files)('is valid: %s, %s', async (name, kind, count) =>
+    expect(await readers[kind](example(name))).toBe(count),
+  );
+
+  it('compares containers side by side: natively, by CDI and by the hook', async () => {
+    const { systems } = await readExecConfig(example('containers.yaml'), tolerant);
+    expect(systems.map(({ name, kind }) => [name, kind])).toEqual([
+      ['native', 'native'],
+      ['podman-cdi', 'container'],
+      ['podman-hook', 'container'],
+    ]);
   });
 });
 
