@@ -90,8 +90,8 @@ export class KeptProgram {
     const child = spawn(keeper, [cwd, String(stragglerMs), String(graceMs), ...command], {
       env: {},
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      // Ctrl-C at the terminal must not reach it directly: this process forwards it.
-      detached: true,
+      // It leaves the terminal by itself.
+      detached: false,
       shell: false,
     });
     this.begun = new Promise((resolve) => (this.#onBegun = resolve));

@@ -119,7 +119,7 @@ async function setUpAndRun(
 
 export function gpuReader({ simulatedDriver, card }: MeasureContext): () => Promise<GpuState | null> {
   if (card === null) return () => Promise.resolve(null);
-  return () => readGpuState({ simulatedDriver }, card.uuid, 'all').catch(() => null);
+  return () => readGpuState({ simulatedDriver }, card.uuid, 'readings').catch(() => null);
 }
 
 /** Outside the system, with what the caller has: they prepare files and servers, and are not measured. */

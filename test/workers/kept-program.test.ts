@@ -143,6 +143,24 @@ describe('a kept program', () => {
     expect((await ended(started)).refused).toMatch(/working directory cannot be entered: no such file/);
   });
 
+  it('is away from the terminal: Ctrl-C does not reach it, and it cannot ask there', () => {
+    // `script` gives its command a terminal; the keeper reads an empty environment, and control stays open meanwhile.
+    const open = '(: < /dev/tty) 2>&1 && echo terminal';
+    const group = 'read -r _ _ _ _ group _ < /proc/self/stat; echo "group $group"';
+    const program = `${open}; ${group}`;
+    const command = `${open}; ${group}; (printf '\\0\\0\\0\\0'; sleep 1) | "$KEEPER" / 1000 200 /bin/sh -c "$PROGRAM" 3> /dev/null`;
+    const printed = execFileSync('script', ['-qec', command, '/dev/null'], {
+      encoding: 'utf8',
+      env: { ...process.env, SHELL: '/bin/sh', KEEPER: keeperProgram() as string, PROGRAM: program },
+    });
+    const [seen, group1, refused, group2, ...rest] = printed.trim().split(/\r?\n/);
+    expect([seen, rest]).toEqual(['terminal', []]);
+    expect(refused).toMatch(/No such device or address/);
+    expect(group1).toMatch(/^group \d+$/);
+    expect(group2).toMatch(/^group \d+$/);
+    expect(group2).not.toBe(group1);
+  });
+
   it('ends with the process that started it', async () => {
     const mark = randomUUID();
     const script = `
