@@ -1,10 +1,21 @@
 // Makes gpu-virt-bench-linux-<arch>.tar.xz: Node, compiled code, run-time dependencies, addon and simulated driver, for
 // a GPU server with no Node and no network. Unpack it there and run ./gpu-virt-bench doctor.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builtParts, checkParts } from './built-parts.js';
 
 const MAX_MIB = 40;
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,21 +31,26 @@ function run(command, args, options = {}) {
   return result.stdout;
 }
 
-for (const built of ['dist/cli/main.js', 'build/Release/gpu_virt_bench.node', 'build/Release/sim/libcuda.so.1']) {
+for (const built of ['dist/cli/main.js', 'build/Release/gpu_virt_bench.node']) {
   if (existsSync(join(root, built))) continue;
   console.error(`Expected ${built} to be built: run npm ci first.`);
   process.exit(1);
 }
 
+checkParts(join(root, 'build/Release'));
+
 const staging = mkdtempSync(join(tmpdir(), 'gvb-bundle-'));
 try {
   const app = join(staging, name, 'app');
   mkdirSync(app, { recursive: true });
-  const copy = (path) => cpSync(join(root, path), join(app, path), { recursive: true });
-  for (const path of ['package.json', 'dist', 'schema', 'docs', 'examples', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+  const copy = (path) =>
+    cpSync(join(root, path), join(app, path), { recursive: true, filter: (each) => !each.endsWith('__pycache__') });
+  // What the package has, with the build in the place of its prebuilds.
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const path of ['package.json', ...files.filter((each) => !each.startsWith('!') && each !== 'prebuilds')])
     copy(path);
   copy('build/Release/gpu_virt_bench.node');
-  for (const part of ['sim', 'interpose', 'probe']) copy(`build/Release/${part}`);
+  for (const part of builtParts) copy(`build/Release/${part}`);
   const dependencies = run('npm', ['ls', '--omit=dev', '--all', '--parseable']).split('\n').slice(1).filter(Boolean);
   for (const path of dependencies) copy(relative(root, path));
   cpSync(process.execPath, join(staging, name, 'node'));

@@ -48,6 +48,7 @@ writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', 
 run('npm', ['install', '--ignore-scripts', join(project, filename)], project);
 // No machine is too busy for this metric; others say that they were disturbed, which is no matter of the package.
 run('npx', ['gpu-virt-bench', 'run', 'OH-002', '--simulate', '--json', 'run.json'], project);
+run('npx', ['gpu-virt-bench', 'exec', '--simulate', '--rounds', '1', '--iterations', '1', '--', '/bin/true'], project);
 writeFileSync(
   join(project, 'use.js'),
   `import { measureMemoryAllocation } from 'gpu-virt-bench';

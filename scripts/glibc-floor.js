@@ -3,21 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisedFiles } from './built-parts.js';
 
 const FLOOR = [2, 28];
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
-const objects = [
-  `${folder}/gpu-virt-bench.glibc.node`,
-  `${folder}/sim/libcuda.so.1`,
-  `${folder}/sim/libnvidia-ml.so.1`,
-  `${folder}/sim/nccl/libnccl.so.2`,
-  `${folder}/interpose/libgvb-interpose.so`,
-  `${folder}/interpose/libgvb-count.so`,
-  `${folder}/probe/gvb-probe`,
-  `${folder}/keeper/gvb-keeper`,
-  `${folder}/keeper/libgvb-witness.so`,
-].filter(existsSync);
+const objects = ['gpu-virt-bench.glibc.node', ...promisedFiles].map((file) => `${folder}/${file}`).filter(existsSync);
 if (objects.length === 0) {
   console.error('Expected prebuilds: run npm run prebuild first.');
   process.exit(1);

@@ -5,6 +5,7 @@ import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { buildEnvironment } from './build-environment.js';
+import { builtParts, checkParts } from './built-parts.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -19,22 +20,12 @@ if (status !== 0) process.exit(status ?? 1);
 const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
 // prebuildify takes every shared object of the build along; only the addon belongs here.
 for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
-for (const part of ['sim', 'interpose', 'probe', 'keeper'])
-  cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
+for (const part of builtParts) cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
 const made = readdirSync(folder, { recursive: true });
-for (const promised of [
-  'gpu-virt-bench.glibc.node',
-  'sim/libcuda.so.1',
-  'sim/libnvidia-ml.so.1',
-  'sim/nccl/libnccl.so.2',
-  'interpose/libgvb-interpose.so',
-  'interpose/libgvb-count.so',
-  'probe/gvb-probe',
-  'keeper/gvb-keeper',
-  'keeper/libgvb-witness.so',
-]) {
-  if (made.includes(promised)) continue;
-  console.error(`Expected prebuilds to hold ${promised} but they hold ${made.join(', ')}.`);
+const addon = 'gpu-virt-bench.glibc.node';
+if (!made.includes(addon)) {
+  console.error(`Expected prebuilds to hold ${addon} but they hold ${made.join(', ')}.`);
   process.exit(1);
 }
+checkParts(folder);
 console.log(`${folder}: ${made.join(', ')}`);
