@@ -60,7 +60,7 @@ export interface RawExecOptions extends Omit<RawComparing, 'path'>, RawDetecting
   monitorInterval?: string;
 }
 
-/** `isGiven` as for `compare`. */
+/** `isGiven` tells whether the user named an option, as for `compare`. */
 export async function exec(
   command: string[],
   given: RawExecOptions,
@@ -68,7 +68,7 @@ export async function exec(
 ): Promise<number> {
   const stored = given.resume === undefined ? null : await readRequest(given.resume, 'exec');
   const raw = { ...given, ...(stored && continuedOptions(stored, isGiven)), path: 'runtime' };
-  // Of every run, where the others of this tool mean a metric.
+  // In exec, these three are for a run; in other commands they are for a metric.
   const { warmup: _warmup, iterations: _iterations, timeout: _timeout, ...measuring } = raw;
   const options = parseRunOptions(measuring);
   const { systems, sources, prices } = await subjects(command, raw, stored);
@@ -153,7 +153,7 @@ function sourcesOf(command: readonly string[], raw: RawExecOptions, stored: Stor
   );
 }
 
-/** As the file of --config would have it. */
+/** The command as a workload of a --config file. */
 function fromCommand(command: readonly string[], { name, env = [] }: RawExecOptions): WorkloadSource {
   const pairs = env.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? [text]);
   const set = pairs.filter(({ length }) => length === 2);
@@ -167,7 +167,7 @@ function fromCommand(command: readonly string[], { name, env = [] }: RawExecOpti
   return { settings, folder: process.cwd() };
 }
 
-/** The program's, without what an id cannot hold. */
+/** The program's name, without what an id cannot hold. */
 function nameOf(program: string): string {
   const name = basename(program)
     .replace(/[^\w.+-]/g, '_')
@@ -177,7 +177,7 @@ function nameOf(program: string): string {
   throw new UsageError(`Expected --name for ${quoted(program)}, whose file name cannot name results.`);
 }
 
-/** Options of the command line go before what a file says. */
+/** Options of the command line override what a file says. */
 function overridden({ settings, folder }: WorkloadSource, raw: RawExecOptions): WorkloadSource {
   const number = (option: string, text: string | undefined) =>
     text === undefined ? undefined : String(parseNumber(option, text));
@@ -204,13 +204,13 @@ function overridden({ settings, folder }: WorkloadSource, raw: RawExecOptions): 
   };
 }
 
-/** `monitor: false` says that there is no CSV. */
+/** `monitor: false` is short for `csv: false`. */
 function monitorOf({ monitor = {} }: RawMap): RawMap {
   if (monitor === 'false') return { csv: 'false' };
   return isMap(monitor) ? monitor : {};
 }
 
-/** With what would change with the content of its files: the program, scripts, inputs. */
+/** The settings, with the state of the files that they name: programs, scripts, inputs. */
 async function described(source: WorkloadSource) {
   const { settings, folder } = publicSource(source);
   const files: Record<string, string> = {};
@@ -241,7 +241,7 @@ function planText(workloads: readonly Workload[], systems: readonly System[], ro
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** Where the logs of runs go: a folder for every round of a system, new where the round is measured again. */
+/** Where the logs of runs go: a folder for every round of a system, and a new one if a round is measured again. */
 class Places {
   #directory: string | null = null;
   #round = '';

@@ -76,7 +76,7 @@ export function parseMonitorOptions(raw: RawMonitorOptions): Request {
 
 /** The end of the duration, a signal, or an output that cannot be written. */
 class Ending {
-  /** Of standard output; one of the CSV is the monitor's own. */
+  /** An error of standard output; the monitor itself handles errors of the CSV. */
   failure: Error | null = null;
   readonly #over: Promise<NodeJS.Signals | null>;
   #end: (signal: NodeJS.Signals | null) => void = () => undefined;

@@ -3,12 +3,12 @@ import { performance } from 'node:perf_hooks';
 import { mean, quantileSorted } from 'simple-statistics';
 import { nowMs } from './clock.js';
 
-/** Of a mean latency: how late the client may be on average before its own lateness is part of the result. */
+/** How late the client may be on average, as a part of the mean latency. */
 export const MOST_LATE_SHARE = 0.02;
-/** Of the median latency: an arrival that is later by more is counted as late, and 1 % of them may be. */
+/** An arrival counts as late from this part of the median latency on; 1 % of them may be late. */
 export const LATE_ARRIVAL_SHARE = 0.1;
 export const MOST_LATE_ARRIVALS = 0.01;
-/** Of the time: an event loop that is busy for longer makes answers wait in a queue before their time is taken. */
+/** The part of the time for which the event loop may be busy: in a busier one, answers wait before their time is taken. */
 export const MOST_BUSY = 0.9;
 
 const BEAT_MS = 20;
@@ -26,7 +26,7 @@ export class Heartbeat {
     this.#next();
   }
 
-  /** Ends it. The share of time for which the event loop was busy. */
+  /** Ends the beat. Returns the share of time for which the event loop was busy. */
   stop(): number {
     if (this.#timer) clearTimeout(this.#timer);
     return performance.eventLoopUtilization(this.#before).utilization;
@@ -46,7 +46,7 @@ export interface ClientRecord {
   loop: 'open' | 'closed';
   /** Open loop: from each arrival's time until it was sent. Closed loop: of the heartbeat. */
   lateMs: readonly number[];
-  /** Of requests that succeeded. */
+  /** Latencies of requests that succeeded. */
   latencyMs: readonly number[];
   /** From 0 to 1. Turns of the event loop in which an open loop waits for the next arrival count as busy. */
   busy: number;

@@ -4,9 +4,9 @@ import * as https from 'node:https';
 import { nowMs } from './clock.js';
 import { failureOf, RequestFailure } from './request-failure.js';
 
-/** Of a body, streams included: what is larger is an error, and is not stored. */
+/** The largest body, streams included. A larger one is an error and is not stored. */
 export const MOST_BODY_BYTES = 64 * 2 ** 20;
-/** Of an answer that is an error, for the message. */
+/** How much of an error's answer the message repeats. */
 const SHOWN_BYTES = 300;
 
 export interface Endpoint {
@@ -87,7 +87,7 @@ class Exchange {
     this.#request
       .on('response', (response) => this.#answered(response))
       .on('error', (error) => this.#fail(this.#connectionFailure(error)))
-      // An answer that is none to Node, e.g. of a switch of protocols, has no other event.
+      // Node reports an upgrade of the protocol only by this event.
       .on('close', () => this.#closed());
     if (body === null) this.#request.end();
     else this.#request.setHeader('content-length', Buffer.byteLength(body)).end(body);
@@ -117,7 +117,7 @@ class Exchange {
     });
   }
 
-  /** What the server says of it is bounded: it may be endless. */
+  /** Reads a bounded part of the answer, which may be endless. */
   #refused(response: http.IncomingMessage, status: number): void {
     const chunks: Buffer[] = [];
     const fail = () => {

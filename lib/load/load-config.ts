@@ -14,7 +14,7 @@ export const LOAD_KEYS = [
 const MOST_REQUESTS = 100_000;
 /** Each is a connection, and needs a file descriptor. */
 const MOST_CONCURRENCY = 10_000;
-/** Of a Poisson process with a lower rate a run would see few arrivals in an hour. */
+/** At a lower rate, a run would have few arrivals in an hour. */
 const [LEAST_RATE, MOST_RATE] = [0.001, 100_000];
 const MOST_SECONDS = 86_400;
 const MOST_SEED = 2 ** 32 - 1;
@@ -47,7 +47,7 @@ function urlOf(values: Values): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw values.expected('url', `a URL of http or https ${example}`);
-  // They would be shown and stored with the URL.
+  // A user and a password would be shown and stored with the URL.
   if (url.username !== '' || url.password !== '')
     throw values.error(
       'url',
@@ -66,7 +66,7 @@ function methodOf(values: Values, api: LoadApi, body: string | null): string {
   return method ?? (body === null ? 'GET' : 'POST');
 }
 
-/** They say where the body ends, how it is coded, and what becomes of the connection: the client's own. */
+/** Headers that the client sets itself: end and coding of the body, and the connection. */
 const OURS = [
   ...['content-length', 'transfer-encoding', 'te', 'trailer', 'connection', 'keep-alive', 'upgrade', 'expect'],
   ...['proxy-connection', 'accept-encoding'],

@@ -4,9 +4,9 @@ import type { OpenAiApi } from './openai.js';
 export type LoadApi = 'http' | OpenAiApi;
 
 export type Arrivals =
-  /** The next request of each follows its last answer. */
+  /** How many requests are under way at a time: each answer is followed by the next request. */
   | { loop: 'closed'; concurrency: number }
-  /** Poisson; no request waits for an answer. */
+  /** Arrivals of a Poisson process; no request waits for an answer. */
   | { loop: 'open'; ratePerSecond: number; seed: number };
 
 export interface LoadPlan {
@@ -16,12 +16,12 @@ export interface LoadPlan {
   headers: Readonly<Record<string, string>>;
   /** Null: none. Holds `{request}` where the request's number goes. */
   body: string | null;
-  /** Counted ones. */
+  /** Requests that count. */
   requests: number;
-  /** Before them, not counted. */
+  /** Requests before those, which do not count. */
   warmup: number;
   arrivals: Arrivals;
-  /** Of each request. */
+  /** Time limit of each request. */
   timeoutMs: number;
 }
 

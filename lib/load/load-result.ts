@@ -1,4 +1,4 @@
-/** What a load was: samples, rates, errors by reason, and whether the client itself kept up. */
+/** The result of a load: samples, rates, errors by reason, and whether the client itself kept up. */
 import type { Stats } from '../results/document.js';
 import { median, type MedianEstimate } from '../stats/median.js';
 import { summarise } from '../stats/summary.js';
@@ -11,40 +11,40 @@ export interface LoadErrors {
   /** Such as `timeout` or `status 429`. */
   reason: string;
   count: number;
-  /** Of the first of them. */
+  /** The message of the first of them. */
   message: string;
 }
 
 export interface LoadResult {
   api: LoadPlan['api'];
   loop: 'open' | 'closed';
-  /** False where the load was ended before all requests were. */
+  /** False if the load was ended before all its requests. */
   completed: boolean;
   /** Counted requests that ended, errors included; without warm-up. */
   requests: number;
   succeeded: number;
   /** The most frequent first. */
   errors: LoadErrors[];
-  /** Of the warm-up, which count nowhere else. */
+  /** Errors of warm-up requests, which count nowhere else. */
   warmupErrors: LoadErrors[];
   /** From a request's scheduled time to its first token, in ms, of requests that succeeded. Empty without tokens. */
   ttftMs: number[];
   /** Between two chunks with tokens, in ms, of all requests that succeeded. */
   itlMs: number[];
-  /** Of a request: the mean time of a token after the first, in ms. Of requests with two tokens or more. */
+  /** The mean time of a token after the first, in ms, for each request with two tokens or more. */
   tpotMs: number[];
   /** From the scheduled time to the end of the answer, in ms, of requests that succeeded. */
   latencyMs: number[];
   /** Generated, by the servers' usage; by chunks where a request has none, which `tokensBy` says. Null without any. */
   tokens: number | null;
   tokensBy: 'usage' | 'chunks' | 'usage and chunks' | null;
-  /** Of the load's duration; null without tokens. */
+  /** Tokens over the load's duration; null without tokens. */
   tokensPerSecond: number | null;
   /** From the start to the end of the last answer. */
   seconds: number;
-  /** Arrivals of the open loop; null of a closed loop, which offers what the server takes. */
+  /** Arrivals of the open loop; null for a closed loop, which offers what the server takes. */
   offeredPerSecond: number | null;
-  /** Requests that succeeded, of the load's duration. */
+  /** Requests that succeeded, over the load's duration. */
   achievedPerSecond: number;
   /** How late the client itself was, in ms: each arrival of an open loop; of a closed one, a timer every 20 ms. */
   lateMs: number[];

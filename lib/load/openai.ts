@@ -7,16 +7,16 @@ import { SseParser } from './sse.js';
 
 export type OpenAiApi = 'chat' | 'completions';
 
-/** What one stream of tokens was. Times are of `nowMs`. */
+/** The tokens of one stream. Times are of `nowMs`. */
 export interface TokenStream {
-  /** As the server calls this answer; null where it does not. */
+  /** The id that the server gives the answer; null if it gives none. */
   id: string | null;
   /** When the first chunk with a token was read. */
   firstMs: number;
   lastMs: number;
   /** Between chunks with tokens that follow each other: one fewer than chunks. Two that were read at once have 0. */
   gapsMs: number[];
-  /** Of the server's usage; null where it gives none. */
+  /** The number of tokens in the server's usage; null if it gives none. */
   usageTokens: number | null;
 }
 

@@ -18,7 +18,7 @@ export interface RequestRecord {
   /** When its answer ended, or failed. */
   endMs: number;
   failure: RequestFailure | null;
-  /** Null of a failure, and of an endpoint that streams no tokens. */
+  /** Null for a failure, and for an endpoint that streams no tokens. */
   tokens: TokenStream | null;
 }
 
@@ -32,7 +32,7 @@ export interface LoadOptions {
 /** More intervals than fit into memory with their statistics: a result with fewer says as much. */
 const MOST_TOKENS = 10_000_000;
 
-/** Rejects only where nothing can be measured: a request that fails is part of the result. */
+/** Rejects only if nothing can be measured: a failed request is part of the result. */
 export async function runPlan(plan: LoadPlan, { signal: ended, onRequest }: LoadOptions = {}): Promise<LoadResult> {
   const stop = new AbortController();
   const signal = AbortSignal.any(ended ? [ended, stop.signal] : [stop.signal]);
@@ -67,7 +67,7 @@ function sendCounted({ arrivals, requests }: LoadPlan, signal: AbortSignal, send
   return openLoop(poissonTimesMs(requests, arrivals.ratePerSecond, arrivals.seed), send, signal);
 }
 
-/** They open the connections; as many at a time as later, or one where the load is random. Their numbers are below 0. */
+/** Warm-up requests open the connections: as many at a time as later, or one if arrivals are random. Their numbers are below 0. */
 async function sendWarmup(plan: LoadPlan, client: HttpClient, signal: AbortSignal): Promise<RequestRecord[]> {
   const records: RequestRecord[] = [];
   const concurrency = plan.arrivals.loop === 'closed' ? plan.arrivals.concurrency : 1;
@@ -85,7 +85,7 @@ interface Sending {
   signal: AbortSignal;
 }
 
-/** Null where the load was ended meanwhile. */
+/** Null if the load was ended meanwhile. */
 async function sendOne(plan: LoadPlan, client: HttpClient, sending: Sending): Promise<RequestRecord | null> {
   const { index, scheduledMs, signal } = sending;
   const body = plan.body === null ? null : numbered(plan.body, index);

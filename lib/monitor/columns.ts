@@ -15,7 +15,7 @@ interface Column {
 
 const shared = (name: string, card: Column['card']): Column => ({ name, card });
 
-/** Of every row: which card, and when. */
+/** Columns of every row: which card, and when. */
 const identity: readonly Column[] = [
   shared('time_s', ({ timeS }) => timeS),
   shared('time_utc', ({ time }) => time),
@@ -25,7 +25,7 @@ const identity: readonly Column[] = [
   shared('simulated', ({ simulated }) => String(simulated)),
 ];
 
-/** A cell without a number is one that NVML did not give: no reason at all is a text of its own. */
+/** An empty cell means that NVML gave no value. If NVML names no reason for the clocks, the cell says `none`. */
 const reasonsText = (reasons: readonly string[] | null): string | null =>
   reasons === null ? null : reasons.length === 0 ? 'none' : reasons.join('; ');
 

@@ -5,7 +5,7 @@ import type { MissingValue } from '../native/addon-types.js';
 export interface MissingField {
   /** NVML's index. */
   gpu: number;
-  /** Of the CSV; both where one call fills two. */
+  /** Columns of the CSV; both if one call fills two. */
   columns: string[];
   /** Whether they are empty in the rows of the card or in those of its processes. */
   rows: 'card' | 'process';

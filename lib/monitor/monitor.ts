@@ -72,7 +72,7 @@ function chosen(gpus: readonly ListedGpu[], names: readonly string[] | null): Li
 
 const NOTHING: MonitorReport = { samples: [], taken: 0, missed: 0, lost: 0, missing: [] };
 
-/** All of them or none. */
+/** Starts all of them or none. */
 async function startAll(target: Target, gpus: readonly ListedGpu[], intervalMs: number): Promise<Watch[]> {
   const addon = loadAddon();
   const started = await Promise.allSettled(
@@ -142,7 +142,7 @@ class Watching implements Monitor {
 
   #halt = () => Promise.all(this.#watches.map(({ monitor }) => native(loadAddon().stopMonitor({ monitor }))));
 
-  /** A disk that is slower than the interval costs fetches, not memory: samples wait in the addon, which keeps 1000. */
+  /** While a slow disk writes, nothing is fetched: samples wait in the addon, which keeps 1000. */
   #fetch(): void {
     if (this.#isFetching) return;
     this.#isFetching = true;
@@ -153,7 +153,7 @@ class Watching implements Monitor {
 
   async #hand(): Promise<void> {
     const samples = this.#watches.flatMap((watch) => this.#take(watch));
-    // Of several GPUs in the order of time.
+    // Samples of several GPUs are handed on in the order of time.
     samples.sort((a, b) => a.monotonicNs - b.monotonicNs);
     if (samples.length === 0 || this.#failure) return;
     try {
@@ -177,7 +177,7 @@ class Watching implements Monitor {
     return watch.report.samples.map((sample) => sampleOf(sample, watch.gpu, start));
   }
 
-  /** Nothing is sampled any more that could not be kept. */
+  /** Ends sampling: further samples could not be kept. */
   #fail(error: Error): void {
     if (this.#failure) return;
     this.#failure = error;

@@ -30,7 +30,7 @@ export interface GpuSample {
   gpuPercent: number | null;
   /** Per cent of the same period in which memory was accessed. */
   memoryPercent: number | null;
-  /** Of all processes together, including what the driver reserves. */
+  /** Memory of all processes together, including what the driver reserves. */
   memoryUsedMib: number | null;
   memoryTotalMib: number | null;
   powerW: number | null;

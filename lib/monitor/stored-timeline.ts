@@ -13,7 +13,7 @@ import {
   type TimelineSample,
 } from './timeline.js';
 
-/** Documents may come from anywhere. */
+/** Checked, because documents may come from anywhere. */
 const MOST_STORED = 1_000;
 const finite = v.pipe(v.number(), v.finite());
 const optional = v.nullable(finite);
@@ -62,7 +62,7 @@ function meanOf(samples: readonly TimelineSample[], name: TimelineReading): numb
 }
 
 /**
- * Of one GPU: samples beyond the phases only tell the energy at their ends. Null where there is no sample in them.
+ * The timeline of one GPU. Samples outside the phases are only used for the energy at their ends. Null if the phases have no sample.
  */
 export function storedTimeline(timeline: MonitorTimeline): StoredTimeline | null {
   const { phases, intervalMs } = timeline;
@@ -84,7 +84,7 @@ export function storedTimeline(timeline: MonitorTimeline): StoredTimeline | null
   };
 }
 
-/** Null of what is none. */
+/** Null if it is no timeline. */
 export function timelineIn(found: unknown): MonitorTimeline | null {
   const { success, output } = v.safeParse(storedSchema, found);
   if (!success) return null;

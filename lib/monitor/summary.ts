@@ -1,4 +1,4 @@
-/** What a monitor says at its end. */
+/** What a monitor reports at its end. */
 import type { MissingField } from './missing.js';
 
 export interface WatchedGpu {
@@ -16,7 +16,7 @@ export interface MonitorSummary {
   intervalMs: number;
   simulated: boolean;
   gpus: WatchedGpu[];
-  /** Of all GPUs together. */
+  /** Samples of all GPUs together. */
   samples: number;
   /** Intervals without a sample, because reading the GPU took longer, or the machine was too busy. */
   missedIntervals: number;
@@ -30,7 +30,7 @@ export interface MonitorSummary {
 
 /** The CSV is not complete; `cause` is why. */
 export class MonitorError extends Error {
-  /** Of what was sampled all the same. */
+  /** The summary of what was sampled before. */
   readonly summary: MonitorSummary;
 
   constructor(cause: Error, summary: MonitorSummary) {

@@ -20,12 +20,12 @@ export type TimelineReading = (typeof timelineReadings)[number];
 export interface MonitorTimeline {
   /** In the order of time. */
   samples: readonly TimelineSample[];
-  /** Between these samples. */
+  /** Time between these samples. */
   intervalMs: number;
-  /** Between those of the monitor, where each of these is the mean of several. */
+  /** Time between the monitor's own samples, if each of these is the mean of several. */
   sampledEveryMs?: number;
   phases: readonly MonitorPhase[];
-  /** Of the monitor's own samples, where these are means. Default: of these. */
+  /** The number of the monitor's own samples if these are means. Default: the number of these. */
   summaries?: readonly PhaseSummary[];
 }
 
@@ -54,7 +54,7 @@ const mostOf = (values: readonly number[]): number | null =>
 export const byGpu = (samples: readonly TimelineSample[]): Map<number, TimelineSample[]> =>
   grouped(samples, ({ gpu }) => gpu);
 
-/** Null where the counter was not read before and after. */
+/** Null if the counter was not read before and after. */
 function energyAt(samples: readonly TimelineSample[], timeS: number): number | null {
   const known = samples.filter((sample): sample is TimelineSample & { energyJ: number } => sample.energyJ !== null);
   const [before, after] = [known.findLast((each) => each.timeS <= timeS), known.find((each) => each.timeS >= timeS)];
@@ -92,7 +92,7 @@ export function phaseSummaries({ samples, phases, summaries }: MonitorTimeline):
 /** Points that a chart can show. */
 const MOST_POINTS = 240;
 
-/** Of a point, in seconds: neighbours become one, of their mean, where there are more than a chart can show. */
+/** The width of a point in seconds. If there are more samples than a chart can show, several become one point, their mean. */
 export function secondsPerPoint({ samples, intervalMs }: Pick<MonitorTimeline, 'samples' | 'intervalMs'>): number {
   const interval = intervalMs / 1_000;
   const span = (samples.at(-1)?.timeS ?? 0) - (samples[0]?.timeS ?? 0);

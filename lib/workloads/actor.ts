@@ -4,29 +4,29 @@ import type { ProcessProof } from './proof-state.js';
 import type { Role } from '../workers/tenant-handle.js';
 import type { GpuUse } from './watch.js';
 
-/** Why a tenant was not what the scene needs. */
+/** Why a tenant did not do what the scene needs. */
 export interface Trouble {
   name: string;
-  /** Of a victim while it was measured: that is a failure of the program, all else makes the scene invalid. */
+  /** Whether it happened to a victim while it was measured: the program has then failed. Otherwise the scene is invalid. */
   isOfMeasured: boolean;
   why: string;
 }
 
-/** What is known of it when all have ended. */
+/** What is known of a tenant when all have ended. */
 export interface Presence {
   name: string;
   role: Role;
   /** When it ran, from when it was first at work; of CLOCK_MONOTONIC in nanoseconds. */
   spans: Stretch[];
-  /** Of these, when it was on the GPU: a program that is started again first has to get there. */
+  /** The parts of `spans` in which it was on the GPU: a program that is started again needs time to get there. */
   onGpu: Stretch[];
   /** How it was seen to use the GPU; `counted`: by the device. */
   use: GpuUse | 'counted' | null;
   /** How often it was started. */
   starts: number;
-  /** That the device counted; null of a program. */
+  /** Operations that the device counted; null for a program. */
   operations: number | null;
-  /** When operations were seen to be over; null of a program, which does not say. */
+  /** When operations were seen to have ended; null for a program, which does not report it. */
   marksNs: number[] | null;
   /** What went wrong with it; null where nothing did while it was needed. */
   failure: string | null;
@@ -34,7 +34,7 @@ export interface Presence {
   pids: number[];
 }
 
-/** Of one that has not been started. */
+/** The presence of a tenant that has not been started. */
 export const absent = (name: string, role: Role): Presence => ({
   ...{ name, role, spans: [], onGpu: [], use: null, starts: 0, operations: null, marksNs: null, failure: null },
   ...{ proofs: [], pids: [] },
@@ -48,7 +48,7 @@ export interface Actor {
   readonly atWork: Promise<void>;
   /** Resolves with what goes wrong while it is needed. */
   readonly trouble: Promise<Trouble>;
-  /** Rejects where it cannot go on for a reason of ours, or with the reason of the signal. */
+  /** Rejects if it cannot continue because of an error of this tool, or with the reason of the signal. */
   readonly broken: Promise<never>;
   /** Resolves when nothing of it is left; rejects as `broken`. */
   end(): Promise<void>;

@@ -17,7 +17,7 @@ export interface BuiltInActorOptions {
   tenant: Tenant;
   /** Its memory limit; 0 where there is none. */
   quotaBytes: number;
-  /** Far longer than it is needed. */
+  /** Time limit, far longer than it is needed. */
   mostSeconds: number;
   signal: AbortSignal;
 }
@@ -44,7 +44,7 @@ export class BuiltInActor implements Actor {
   constructor(scene: MetricScene, options: BuiltInActorOptions) {
     [this.#scene, this.#options, this.name] = [scene, options, options.name];
     this.#presence = absent(this.name, this.role);
-    // Whoever waits for it hears of it; nobody may.
+    // Those who wait for it get the error; there may be none.
     this.#broken.promise.catch(() => {});
   }
 
@@ -69,7 +69,7 @@ export class BuiltInActor implements Actor {
   async end(): Promise<void> {
     this.#isEnough = true;
     const worker = this.#worker?.worker;
-    // Asked before it began, the device would not hear of it. Where it has just failed, that is reported already.
+    // A request before it began would not reach the device. A failure just now is reported already.
     if (worker?.alive && this.#isAtWork)
       await worker.request('endAttack', {}, { deadlineMs: ANSWER_MS }).catch(() => {});
     else await worker?.kill();

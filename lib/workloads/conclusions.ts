@@ -1,4 +1,4 @@
-/** What a finished comparison of programs says of itself: systems whose programs were not seen under them, and warnings. */
+/** What a finished comparison of programs adds: labels of systems whose programs were not proven, and warnings. */
 import type { ComparisonDocument, MetricResult, RunDocument } from '../results/document.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
 import { findingText } from '../results/health-text.js';
@@ -8,11 +8,11 @@ import { UNDER_SYSTEM } from './round-of-runs.js';
 
 const ofPrograms = ({ metrics }: RunDocument): MetricResult[] => metrics.filter(({ id }) => isOfProgram(id));
 
-/** A number whose process could not be looked at; a failed look leaves no number. */
+/** A number whose processes could not be proven. If a proof fails, there is no number. */
 const isUnproven = ({ value, checks }: MetricResult): boolean =>
   value !== null && checks.some(({ name, passed }) => name === UNDER_SYSTEM && passed === 'not checked');
 
-/** Systems under whose name a number stands that no look confirmed are called `NAME (unverified)`. */
+/** Renames systems with unproven numbers to `NAME (unverified)`. */
 export function withLabels(document: ComparisonDocument): ComparisonDocument {
   const { systems } = document.plan;
   const unproven = systems.filter(
@@ -44,7 +44,7 @@ function whyUnproven({ plan, systems }: ComparisonDocument, name: string): strin
   return `${name} is shown as ${unverifiedLabel(name)}: ${why}.`;
 }
 
-/** Checks of the runs that did not hold, one line a system, program and check. */
+/** Adds failed checks of the runs as warnings: one line for each system, program and check. */
 export function withWarnings(document: ComparisonDocument): ComparisonDocument {
   const lines = document.systems.flatMap((rounds) => {
     const found = new Map<string, { rounds: number; detail: string }>();

@@ -1,4 +1,4 @@
-/** The number by which it is decided whether runs vary, and which of them stands for the others. */
+/** The number of a run that decides whether runs vary, and which run the charts show. */
 import { median } from '../stats/median.js';
 import type { MeasuredRun } from './round-of-runs.js';
 import type { Workload } from './workload-type.js';
@@ -6,7 +6,7 @@ import type { Workload } from './workload-type.js';
 export const decidingKey = ({ load, stopAfterSeconds }: Workload): 'wall' | 'ready' | 'latency' =>
   load ? 'latency' : stopAfterSeconds === null ? 'wall' : 'ready';
 
-/** Null where the run has no such number. */
+/** Null if the run has no such number. */
 export function decidingValue(workload: Workload, { wallSeconds, readySeconds, load }: MeasuredRun): number | null {
   const key = decidingKey(workload);
   if (key !== 'latency') return key === 'wall' ? wallSeconds : readySeconds;
@@ -14,7 +14,7 @@ export function decidingValue(workload: Workload, { wallSeconds, readySeconds, l
   return latency && 'value' in latency ? latency.value : null;
 }
 
-/** The run in the middle; null of none that has the number. */
+/** The run in the middle; null if no run has the number. */
 export function representative(
   workload: Workload,
   runs: readonly MeasuredRun[],

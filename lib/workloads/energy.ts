@@ -3,9 +3,9 @@ import type { GpuSample } from '../monitor/sample.js';
 
 export type Energy = { joules: number; by: 'counter' | 'power' } | { missing: string };
 
-/** A run that is shorter has too few readings: NVML renews them every 0.1 s or so, and power is a mean over up to 1 s. */
+/** A shorter run has too few readings: NVML renews them about every 0.1 s, and power is a mean over up to 1 s. */
 export const SHORTEST_FOR_ENERGY_NS = 2e9;
-/** Of the run: how far a reading may be from an end of it, for which it stands. */
+/** How far the first and the last reading may be from the ends of the run, as a part of its time. */
 const FARTHEST = 0.2;
 
 type Reading = Pick<GpuSample, 'monotonicNs' | 'energyJ' | 'powerW'>;
@@ -43,7 +43,7 @@ function reaches(points: readonly Point[], fromNs: number, toNs: number): boolea
 
 function byCounter(samples: readonly Reading[], fromNs: number, toNs: number): number | null {
   const points = pointsOf(samples, 'energyJ');
-  // One that went back was reset.
+  // A counter that decreased was reset.
   const isReset = points.some(([, value], i) => i > 0 && value < (points[i - 1] as Point)[1]);
   if (isReset || !reaches(points, fromNs, toNs)) return null;
   return counterAt(points, toNs) - counterAt(points, fromNs);

@@ -10,7 +10,7 @@ import { pointed } from './json-pointer.js';
 import { type Captured, IN_MEMORY_BYTES } from './output.js';
 import type { Choice, Extraction, ExtractedMetric, OutputSource } from './workload-type.js';
 
-/** Of a file that a run wrote. */
+/** The most that is read of a file that a run wrote. */
 const MOST_FILE_BYTES = 64 * 2 ** 20;
 const LONGEST_QUOTE = 80;
 
@@ -20,12 +20,12 @@ export interface RunOutput {
   stdout: Captured;
   stderr: Captured;
   cwd: string;
-  /** Of the files that metrics read, before the run. */
+  /** The state before the run of the files that metrics read. */
   before: FileStates;
   signal: AbortSignal;
 }
 
-/** By path; null of a file that was not there. */
+/** By path; null for a file that did not exist. */
 export type FileStates = ReadonlyMap<string, string | null>;
 
 const stateOf = (path: string): Promise<string | null> =>

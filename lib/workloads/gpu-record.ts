@@ -10,16 +10,16 @@ import { type ListedByNvml, ListedProcesses } from './listed-processes.js';
 import type { RunLines } from './run-file.js';
 import type { RunPhase } from './run-phases.js';
 
-/** Of a run, in memory: half an hour at the usual interval. Of longer ones every second sample is kept, then every fourth. */
+/** The samples of a run in memory: half an hour at the usual interval. A longer run keeps every second one, then every fourth. */
 const MOST_SAMPLES = 20_000;
-/** Before it is known when the program began, which takes milliseconds. */
+/** Samples that are kept until the start of the program is known, which takes milliseconds. */
 const MOST_EARLY = 1_000;
 const MIB = 2 ** 20;
 
-/** What became of the run. */
+/** What happened in the run. */
 export interface RunCourse {
   phases: readonly RunPhase[];
-  /** All that the program's processes were seen to have. */
+  /** The PIDs of all processes of the program that were seen. */
   pids: ReadonlySet<number>;
 }
 
@@ -64,8 +64,10 @@ export class GpuRecord {
   readonly #listed = new ListedProcesses();
   readonly #flush: () => Promise<void>;
 
-  /** `ours`: processes of all runs so far, to which its own are added. `why` it stays empty where there is no monitor. `flush`
-   * hands on what was sampled so far. */
+  /**
+   * `ours`: processes of all runs so far, to which its own are added. `why`: the reason why the record stays empty if there is
+   * no monitor. `flush` hands on what was sampled so far.
+   */
   constructor(
     ours: Set<number>,
     intervalMs: number,
@@ -77,12 +79,12 @@ export class GpuRecord {
     this.#seen = recordedNothing(why);
   }
 
-  /** Once it is complete. */
+  /** What was recorded, once it is complete. */
   get seen(): RecordedGpu {
     return this.#seen;
   }
 
-  /** Nothing more is wanted of the samples that follow. */
+  /** Whether the record needs no further samples. */
   get isComplete(): boolean {
     return this.#after !== null && this.#course !== null;
   }
@@ -100,7 +102,7 @@ export class GpuRecord {
     this.#to ??= { ns: atNs + offset, offsetNs: offset };
   }
 
-  /** In all samples of the run so far; null where there is none. */
+  /** What NVML listed in all samples of the run so far; null if there is no sample. */
   async listed(): Promise<ListedByNvml | null> {
     await this.#flush();
     return this.#count === 0 ? null : this.#listed;
@@ -120,7 +122,7 @@ export class GpuRecord {
     else this.#keep(sample, this.#from.ns);
   }
 
-  /** No sample follows. Answers why its CSV is not whole; null where it is. */
+  /** To be called after the last sample. Returns why its CSV is not complete; null if it is. */
   async complete(): Promise<string | null> {
     if (this.#from && this.#to && this.#course) this.#seen = this.#summary(this.#from, this.#to, this.#course);
     this.#samples = [];

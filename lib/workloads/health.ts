@@ -6,16 +6,16 @@ import type { RecordedGpu } from './gpu-record.js';
 import type { CoolDown } from './workload-type.js';
 
 const LOOK_MS = 500;
-/** Of the card's memory, in bytes: less is what a driver keeps and returns by itself. */
+/** Bytes of the card's memory that a driver may keep for a while after a program has ended. */
 const KEPT_BYTES = 64 * 2 ** 20;
 
 type ReadGpu = () => Promise<GpuState | null>;
 
 export interface Cooled {
   waitedSeconds: number;
-  /** When the run began; null where NVML does not say. */
+  /** At the start of the run; null if NVML does not say. */
   temperatureC: number | null;
-  /** Null where it is not checked. */
+  /** Whether the temperature is back; null if it is not checked. */
   isBack: boolean | null;
 }
 
@@ -80,7 +80,7 @@ export function foreignCheck(runs: readonly RecordedGpu[], own: readonly number[
 const samplesText = (runs: readonly RecordedGpu[]): string =>
   `${runs.reduce((sum, { samples }) => sum + samples, 0)} readings`;
 
-/** Of the whole card, before the first and after the last run. */
+/** Compares the memory in use on the whole card before the first run and after the last. */
 export function memoryCheck(before: GpuState | null, after: GpuState | null): Check {
   const name = 'GPU memory as before';
   const [used, left] = [before?.usedBytes ?? null, after?.usedBytes ?? null];

@@ -42,9 +42,9 @@ interface Asked {
   isCompared: boolean;
 }
 
-/** The power of the whole GPU is that of all tenants. */
+/** NVML gives the power of the whole GPU, which is that of all tenants together. */
 const withoutEnergy = (keys: readonly BuiltInKey[]): BuiltInKey[] => keys.filter((key) => key !== 'energy');
-/** Times, and what the program says of itself: the others hardly depend on neighbours, or not by a ratio. */
+/** Times, and what the program prints: the other metrics hardly depend on neighbours, or not by a ratio. */
 const comparedKeys: readonly BuiltInKey[] = ['wall', 'ready'];
 
 const askedOf = ({ program }: Victim): Asked[] => [
@@ -54,7 +54,7 @@ const askedOf = ({ program }: Victim): Asked[] => [
   })),
   ...loadKeysOf(program).map((key): Asked => ({
     ...{ key, kind: kindOfLoad(key), direction: loadMetrics[key].direction, isOptional: false },
-    // A ratio says nothing of errors, of which there may be none.
+    // There may be no errors, and a ratio needs values above 0.
     isCompared: 'relative' in loadMetrics[key].delta,
   })),
   ...program.metrics.map((metric): Asked => ({
@@ -91,7 +91,7 @@ export function metricsOfScene(scene: Scene, settings: ExecSettings): MetricDefi
 type Fields = Pick<MetricDefinition, 'name' | 'unit' | 'direction' | 'question' | 'estimator' | 'delta' | 'per'>;
 type Define = (id: string, of: Fields, measure: (round: SceneRound, seed: number) => Measured) => MetricDefinition;
 
-/** What the round says once, whichever number it has. */
+/** Adds the details that a round has once, whether or not the metric has a value. */
 const withDetails = (
   definition: MetricDefinition,
   details: (context: MeasureContext) => Promise<Measured['details']>,
@@ -174,7 +174,7 @@ function slowdownResult(round: SceneRound, runs: VictimRuns, asked: Asked, seed:
 const slowdown = (alone: number, together: number, direction: Direction): number =>
   direction === 'higher' ? alone / together : together / alone;
 
-/** Of the scene as a whole. */
+/** Metrics of the scene as a whole. */
 function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
   const victims = victimsOf(scene);
   if (victims.length < 2) return [];
@@ -232,7 +232,7 @@ const jain = (of: readonly number[]): number => {
   return sum ** 2 / (of.length * of.reduce((all, each) => all + each ** 2, 0));
 };
 
-/** Once a scene and round. */
+/** Details that a round of a scene has once, in its first metric. */
 function detailsOf(scene: Scene, round: SceneRound): Measured['details'] {
   const { victims, warmups, cvs, notes, together, limits } = round;
   const rows = (runs: SceneRound['victims'], isWarmup: boolean) =>

@@ -142,7 +142,7 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
   ];
 }
 
-/** Of each run: both were measured in it. */
+/** Both numbers were measured in the same run. */
 const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
   name,
   unit: 'J',
@@ -207,7 +207,7 @@ export function measured(
   };
 }
 
-/** Once a workload and round. */
+/** Details that a round of a workload has once, in its first metric. */
 function detailsOf(workload: Workload, { runs, warmups, cvs, notes }: Round): Measured['details'] {
   const shown = representative(workload, runs);
   const timeline = shown?.run.gpu.seen.timeline ?? null;
@@ -253,7 +253,7 @@ const SLACK_S = 120;
 /** Start, stragglers, proof and extraction of a run. */
 export const PER_RUN_S = 60;
 
-/** More than all its own time limits together: it is for what hangs between them. `timesEach`: programs started for a run. */
+/** Longer than all its own time limits together: it ends what hangs between them. `timesEach`: programs started for a run. */
 export function deadlineOf(
   { warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload,
   timesEach = 1,

@@ -1,10 +1,10 @@
-/** What a run prints: its beginning and end in memory, more of it in a log file, all of it counted. */
+/** What a run prints: the beginning and the end in memory, the first 16 MiB in a log file, and its length. */
 import type { WriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { LineSplitter } from '../workers/lines.js';
 import { closed, cutText, LOG_BYTES, newFile, unwrittenText } from './run-file.js';
 
-/** Of each end of a stream. */
+/** How much of the beginning and of the end of a stream is kept in memory. */
 export const IN_MEMORY_BYTES = 2 ** 20;
 const LONGEST_LINE = 64 * 1024;
 
@@ -26,11 +26,11 @@ export class Captured {
     this.#path = path;
     this.#lines = new LineSplitter((line) => this.#onLine?.(line));
     stream.on('data', (chunk: Buffer) => this.#add(chunk));
-    // Its reader was destroyed after the end: what there is stands.
+    // The stream was destroyed after the end: what was read is kept.
     stream.on('error', () => {});
   }
 
-  /** Every line, its first 64 KiB, also of what was printed before this was set; null ends it. */
+  /** Gets every line (its first 64 KiB), also those that were printed before this was set; null ends it. */
   set onLine(listener: ((line: string) => void) | null) {
     this.#onLine = listener && ((line) => listener(line.slice(0, LONGEST_LINE)));
     if (listener) for (const chunk of [...this.#head, ...this.#tail]) this.#lines.push(chunk);
@@ -61,7 +61,7 @@ export class Captured {
     return lines.slice(-3).join(' | ').slice(-500);
   }
 
-  /** Answers why the log is not whole; null where it is. */
+  /** Returns why the log is not complete; null if it is. */
   async close(): Promise<string | null> {
     this.#lines.end();
     if (this.#log) await closed(this.#log);

@@ -12,7 +12,7 @@ import type { GpuUse } from './watch.js';
 export const SETTLE_MS = 5_000;
 const SETTLE_NS = SETTLE_MS * 1e6;
 
-/** What a start of it is given. */
+/** What each start of the program is given. */
 export interface LifeRequest {
   /** From 1. */
   life: number;
@@ -24,7 +24,7 @@ export interface LifeRequest {
 export interface ProgramActorOptions<R extends Run> {
   name: string;
   role: 'victim' | 'aggressor';
-  /** Whether its `ready` says when it is at work, in its first life. */
+  /** Whether `ready` says when its first start is at work. */
   hasReady: boolean;
   /** Whether it is started again after its first life. */
   repeats: boolean;
@@ -34,7 +34,7 @@ export interface ProgramActorOptions<R extends Run> {
 interface Life<R extends Run> {
   run: R;
   use: GpuUse | null;
-  /** When it counts as running, and as being on the GPU; null where it did not come to work. */
+  /** From when it counts as running and as being on the GPU; null if it never began to work. */
   from: { runningNs: number; onGpuNs: number; toNs: number } | null;
 }
 
@@ -55,7 +55,7 @@ export class ProgramActor<R extends Run = Run> implements Actor {
   constructor(options: ProgramActorOptions<R>) {
     this.#options = options;
     [this.name, this.role] = [options.name, options.role];
-    // Whoever waits for it hears of it; nobody may.
+    // Those who wait for it get the error; there may be none.
     this.#broken.promise.catch(() => {});
   }
 
@@ -136,7 +136,7 @@ export class ProgramActor<R extends Run = Run> implements Actor {
       const run = await this.#options.run({ life, isMeasured, beside, onReady });
       const time = timeOf(run);
       const readyNs = time && run.readySeconds !== null ? time.fromNs + 1e9 * run.readySeconds : null;
-      // A victim's own start is a part of what is measured, of itself and of those beside it.
+      // The start of a victim is part of what is measured of all victims.
       const workNs = isMeasured ? (time?.fromNs ?? null) : usesReady ? readyNs : seen.sinceNs;
       const isAtWork = time !== null && workNs !== null && workNs <= time.toNs;
       const runningNs = life === 1 ? workNs : (time?.fromNs ?? null);

@@ -1,6 +1,6 @@
 /**
- * Whether the processes of a program were under its system: by the files that were mapped in them, beside what a worker of
- * the same environment showed of the system itself in the same round.
+ * Whether the processes of a program were under its system, by the files that were mapped in them. A worker in the same
+ * environment proves in the same round that the layer intercepts there.
  */
 import { basename } from 'node:path';
 import { exportedSymbols } from '../systems/elf.js';
@@ -14,18 +14,18 @@ export interface Expected {
   /** Name of the system. */
   system: string;
   kind: string;
-  /** The library that intercepts in its worker; null where none does. */
+  /** The library that intercepts in its worker; null if none does. */
   layer: string | null;
-  /** In which it ran; absent of a program that was started here. */
+  /** The container of the program; absent if it was started on this machine itself. */
   container?: Container;
   /** What is known of its processes as clients of MPS, under a system of that kind. */
   mps?: MpsClients;
 }
 
-/** They have what a layer has, by their nature. */
+/** These export dlsym themselves, and are no layer. */
 const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
 
-/** One may have been seen at several moments. */
+/** A process may have been seen several times. */
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
 
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {

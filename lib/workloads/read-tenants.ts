@@ -13,7 +13,7 @@ const victimKeys = ['stopAfter', 'load', 'metrics'];
 const roles = ['victim', 'aggressor'] as const;
 const tenantName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
 const MOST_TENANTS = 16;
-/** Of the program that the workload itself names beside its tenants. */
+/** The name of the program that the workload itself describes, beside its tenants. */
 const OWN_VICTIM = 'victim';
 
 /** `long-kernels`, as the keys of a file are written. */

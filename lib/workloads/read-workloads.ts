@@ -143,7 +143,7 @@ const sharedOf = (values: Values, folder: string): Shared => ({
   monitor: monitoringOf(values),
 });
 
-/** Of a tenant, whose own settings go before those of its scene. */
+/** The program of a tenant. Its own settings override those of its scene. */
 const within = (values: Values, shared: Shared): Shared => ({
   ...shared,
   cwd: resolve(shared.cwd, values.text('folder') ?? '.'),

@@ -10,7 +10,7 @@ import type { Captured } from './output.js';
 import { publicUrl } from './secrets.js';
 import type { Readiness } from './workload-type.js';
 
-/** Between looks at what cannot announce itself: the resolution of the time. */
+/** Time between two looks at a port, an endpoint or a file: the resolution of the time to ready. */
 const LOOK_MS = 5;
 const LONGEST_ANSWER_MS = 2_000;
 const HOST = '127.0.0.1';
@@ -29,7 +29,7 @@ export function readinessText(ready: Readiness): string {
   return ready.by === 'http' ? `an answer of ${publicUrl(ready.url)}` : `file ${quoted(ready.path)}`;
 }
 
-/** Why a program would seem ready before it started; null where it would not. */
+/** Why a program would seem ready before it starts; null if it would not. */
 export async function readyTooEarly(ready: Readiness, context: ReadyContext): Promise<string | null> {
   if (ready.by === 'line' || !(await looksReady(ready, context))) return null;
   const what = { port: 'something else listens at', http: 'something else gives', file: 'there already is' }[ready.by];
@@ -91,7 +91,7 @@ function accepts(port: number, signal: AbortSignal): Promise<boolean> {
 function answers(url: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((found) => {
     const get = url.startsWith('https:') ? getHttps : getHttp;
-    // A connection of its own, which no later look finds half used.
+    // A connection of its own, so that no later look finds it half used.
     const request = get(url, { signal, agent: false }, ({ statusCode = 0 }) => {
       request.destroy();
       found(statusCode >= 200 && statusCode < 300);

@@ -23,7 +23,7 @@ export class RoundMonitor {
     this.#intervalMs = intervalMs;
   }
 
-  /** Without a GPU, or where NVML cannot be read, its records stay empty and say why. */
+  /** Without a GPU or without NVML, its records stay empty and say why. */
   static async start(gpu: MonitoredGpu | null, intervalMs: number): Promise<RoundMonitor> {
     const round = new RoundMonitor(intervalMs);
     if (gpu === null) return round;
@@ -37,7 +37,7 @@ export class RoundMonitor {
     return round;
   }
 
-  /** Of the next run. `csv`: where its samples go; null keeps none. */
+  /** Begins the record of the next run. `csv`: the file for its samples; null keeps none. */
   record(csv: string | null): GpuRecord {
     const lines = csv === null ? null : new RunLines(csv);
     const flush = () => this.#monitor?.flush() ?? Promise.resolve();
@@ -46,12 +46,12 @@ export class RoundMonitor {
     return record;
   }
 
-  /** Whether NVML listed processes, once it has ended. */
+  /** Whether NVML listed processes. Known once the monitor has ended. */
   get listsProcesses(): boolean {
     return this.#listsProcesses;
   }
 
-  /** Then all records are complete. Answers what is not whole of their files. */
+  /** Completes all records. Returns what is missing from their files. */
   async stop(): Promise<string[]> {
     const summary = await this.#monitor?.stop();
     this.#listsProcesses =

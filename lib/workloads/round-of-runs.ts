@@ -22,7 +22,7 @@ import type { Workload } from './workload-type.js';
 /** Fixed in advance; docs/exec.md says it. */
 export const REPEAT_RULE = { largestCv: 0.05, mostRepeats: 2, fewestRuns: 3 } as const;
 
-/** What holds for all rounds and systems of an `exec`. */
+/** Settings for all rounds and systems of an `exec`. */
 export interface ExecSettings {
   /** The caller's environment, for `passEnv`. */
   caller: NodeJS.ProcessEnv;
@@ -34,9 +34,9 @@ export interface ExecSettings {
 
 /** What rounds of one workload share. */
 export interface Memory {
-  /** Before the first run of all; null until then, or where NVML does not say. */
+  /** Temperature before the very first run; null until then, or if NVML does not say. */
   referenceC: number | null;
-  /** By system: why its program failed in an earlier round. */
+  /** Why the program failed in an earlier round, by system. */
   readonly failed: Map<string, string>;
 }
 
@@ -49,13 +49,13 @@ export interface MeasuredRun extends Run {
 }
 
 export interface Round {
-  /** Why no number of it counts; null where they do. */
+  /** Why no number of the round counts; null if they do. */
   failure: string | null;
-  /** Why its numbers may not be published under the system's name; null where they may. */
+  /** Why its numbers may not be published under the system's name; null if they may. */
   invalid: string | null;
   runs: MeasuredRun[];
   warmups: MeasuredRun[];
-  /** The CV of what decides, after the first runs and after each repeat. */
+  /** The CV of the deciding number (deciding.ts), after the first runs and after each repeat. */
   cvs: (number | null)[];
   checks: Check[];
   notes: string[];
@@ -63,7 +63,7 @@ export interface Round {
 
 export const UNDER_SYSTEM = 'processes of the program under the system';
 
-/** Never rejects but with the reason of the signal. */
+/** Rejects only with the reason of the signal. */
 export async function measureRound(
   workload: Workload,
   settings: ExecSettings,
@@ -111,7 +111,7 @@ async function setUpAndRun(
     const stateAfter = await readGpu();
     return { ...runner.round(failure), checks: [...runner.checks(), memoryCheck(stateBefore, stateAfter)] };
   } finally {
-    // Whatever became of the runs, and also after an abort.
+    // Also after failed runs and after an abort.
     const failure = await commandsFailure('teardown', workload, settings, undefined);
     if (failure !== null) context.leftBehind(failure);
   }
@@ -122,7 +122,7 @@ export function gpuReader({ simulatedDriver, card }: MeasureContext): () => Prom
   return () => readGpuState({ simulatedDriver }, card.uuid, 'readings').catch(() => null);
 }
 
-/** Outside the system, with what the caller has: they prepare files and servers, and are not measured. */
+/** Runs set-up or tear-down outside the system, with the caller's environment. They are not measured. */
 export async function commandsFailure(
   which: 'setup' | 'teardown',
   workload: Workload,
@@ -170,7 +170,7 @@ class Runner {
     [this.#context, this.#environment, this.#readGpu] = [context, environment, readGpu];
   }
 
-  /** Answers the first failure: a program that failed once would most likely fail again. */
+  /** Returns the first failure. It ends the round: a program that failed once would most likely fail again. */
   async all(): Promise<string | null> {
     const { card, simulatedDriver } = this.#context;
     const gpu = card && { uuid: card.uuid, simulate: simulatedDriver !== null };
@@ -275,13 +275,13 @@ class Runner {
   }
 }
 
-/** The library that a worker of the same round was shown to be under. */
+/** The library that a worker of the same round was proven to be under. */
 export function activeLayer({ proofs }: MeasureContext): string | null {
   const layer = proofs.reference?.attestation.layer ?? null;
   return layer?.active ? layer.path : null;
 }
 
-/** Null of too few runs. */
+/** Null for too few runs. */
 export function cvOf(workload: Workload, runs: readonly MeasuredRun[]): number | null {
   const values = runs.flatMap((run) => decidingValue(workload, run) ?? []);
   return values.length < REPEAT_RULE.fewestRuns ? null : (summarise(values)?.cv ?? null);

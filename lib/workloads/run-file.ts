@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { quoted } from '../errors/usage-error.js';
 
 const MIB = 2 ** 20;
-/** Of each of them. */
+/** The largest size of each file. */
 export const LOG_BYTES = 16 * MIB;
 
-/** Null, and `failed` is called, where it cannot be made; `failed` may also be called later. */
+/** Returns null and calls `failed` if the file cannot be made. `failed` may also be called later. */
 export function newFile(path: string, failed: (error: Error) => void): WriteStream | null {
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -19,7 +19,7 @@ export function newFile(path: string, failed: (error: Error) => void): WriteStre
   return createWriteStream(path, { flags: 'wx', autoClose: true }).on('error', failed);
 }
 
-/** Resolves when everything is written, or cannot be. */
+/** Resolves when everything is written, or has failed. */
 export const closed = (file: WriteStream): Promise<void> =>
   new Promise((resolve) => (file.closed ? resolve() : file.once('close', resolve).end()));
 
@@ -29,7 +29,7 @@ export const unwrittenText = (path: string, error: Error): string =>
 export const cutText = (path: string, bytes: number): string =>
   `${quoted(path)} holds the first ${LOG_BYTES / MIB} MiB of ${bytes} bytes`;
 
-/** Lines, of which as many are kept as fit; made with the first one. */
+/** A file of lines, which is made with the first one and keeps as many as fit. */
 export class RunLines {
   readonly #path: string;
   #file: WriteStream | null = null;
@@ -55,7 +55,7 @@ export class RunLines {
     this.#file?.write(lines);
   }
 
-  /** Answers why the file is not whole; null where it is. */
+  /** Returns why the file is not complete; null if it is. */
   async close(): Promise<string | null> {
     if (this.#file) await closed(this.#file);
     return this.#failure ?? (this.#kept === this.#bytes ? null : cutText(this.#path, this.#bytes));

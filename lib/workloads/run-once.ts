@@ -22,7 +22,7 @@ export interface RunRequest {
   argvPrefix: readonly string[];
   launcher: Launcher;
   environment: NodeJS.ProcessEnv;
-  /** Without ending, for the log files; null keeps none. */
+  /** Path of the log files without their ending; null keeps none. */
   logs: string | null;
   expected: Expected;
   /** What the monitor sees of the GPU meanwhile. */
@@ -32,42 +32,42 @@ export interface RunRequest {
    * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
-  /** Of a program that runs beside others. */
+  /** Only for a program that runs beside others. */
   beside?: Beside;
   signal: AbortSignal;
 }
 
 export interface Beside {
-  /** It is stopped when this resolves, and may end as it likes then. */
+  /** When this resolves the program is stopped. How it ends then is no failure. */
   enough: Promise<void>;
   onGpu: (how: GpuUse, atNs: number) => void;
 }
 
 export interface Run {
-  /** Why none of its numbers counts; null where they do. */
+  /** Why none of its numbers counts; null if they do. */
   failure: string | null;
-  /** What is worth knowing all the same. */
+  /** Messages about a run whose numbers count. */
   notes: string[];
-  /** Null of a program that was stopped. */
+  /** Null for a program that was stopped. */
   wallSeconds: number | null;
   readySeconds: number | null;
   used: Used | null;
   watched: Watched;
   proof: ProcessProof;
   extracted: ReadonlyMap<string, Extracted>;
-  /** In the order of time, without a gap; none of a program that did not start. */
+  /** In the order of time, without gaps; empty if the program did not start. */
   phases: RunPhase[];
 }
 
-/** What the program started may end a moment after it. */
+/** How long processes of the program may outlive its first one. */
 const STRAGGLER_MS = 2_000;
-/** What a container runtime does after the program has ended, on a busy machine. */
+/** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
 const REMOVAL_MS = 20_000;
 /** From SIGTERM to SIGKILL, as container runtimes have it. */
 export const GRACE_MS = 10_000;
 const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set() };
 
-/** Rejects with the reason of the signal only, and then nothing of the program is left either. */
+/** Rejects only with the reason of the signal. Nothing of the program is left then, either. */
 export async function runOnce(request: RunRequest): Promise<Run> {
   const { workload, signal } = request;
   signal.throwIfAborted();
@@ -97,7 +97,7 @@ function keeperOrThrow(): string {
 interface Beginning {
   before: FileStates;
   witness: Witness | null;
-  /** Null of a program that is started here. */
+  /** Null for a program that is started on this machine. */
   remote: RemoteCommand | null;
 }
 
@@ -169,11 +169,11 @@ interface Course {
   /** Why it was stopped; null where it ended by itself. */
   stoppedBecause: StopReason | null;
   stoppedNs: number | null;
-  /** Of `whileReady`: not begun, under way, or done. */
+  /** State of `whileReady`: not begun, under way, or done. */
   serving: 'no' | 'now' | 'done';
 }
 
-/** Until its first process has ended, by itself or because it was stopped. */
+/** Follows a run until its first process has ended, by itself or because it was stopped. */
 async function followed(
   { workload, whileReady, gpu, beside, signal }: RunRequest,
   program: KeptProgram,
@@ -183,7 +183,7 @@ async function followed(
   const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null, stoppedNs: null, serving: 'no' };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
-  /** Also while it is being stopped: what waits for it or is busy with it then ends. */
+  /** Aborted already when the program is being stopped, so that nothing waits for it any longer. */
   const halted = new AbortController();
   const stop = (because: StopReason) => {
     if (over.signal.aborted) return;
@@ -274,7 +274,7 @@ function timeoutText({ timeoutSeconds, ready, load }: Workload, { readyNs, servi
   return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
 }
 
-/** Of a program that was not started. */
+/** The run of a program that was not started. */
 export function failedRun(failure: string): Run {
   return {
     failure,

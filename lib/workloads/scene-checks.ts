@@ -9,7 +9,7 @@ import { LEAST_PRESENCE, neighboursIn, type Together } from './together.js';
 
 export interface Seen {
   scene: Scene;
-  /** Of every program that was at work in the runs that count. */
+  /** Proofs of every program that was at work in the runs that count. */
   proofs: readonly ProcessProof[];
   together: readonly Together[];
   cvs: readonly (number | null)[];

@@ -17,7 +17,7 @@ const empty = (scene: Scene, why: Partial<Pick<SceneRound, 'failure' | 'invalid'
   ...{ victims: noRuns(scene), warmups: noRuns(scene), cvs: [], together: [], limits: [], checks: [], notes: [] },
 });
 
-/** Never rejects but with the reason of the signal. */
+/** Rejects only with the reason of the signal. */
 export async function measureScene(
   scene: Scene,
   settings: ExecSettings,
@@ -70,7 +70,7 @@ async function setUpAndPlay(request: Omit<SceneRequest, 'monitor'>): Promise<Sce
   }
 }
 
-/** The runs, and what the monitor of the GPU saw meanwhile: its records are complete once it has ended. */
+/** Runs the scene under the monitor, whose records are complete once it has ended. */
 async function play(request: Omit<SceneRequest, 'monitor'>, metricScene: MetricScene): Promise<SceneRound> {
   const { card, simulatedDriver } = request.context;
   const gpu = card && { uuid: card.uuid, simulate: simulatedDriver !== null };

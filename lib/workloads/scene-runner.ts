@@ -132,7 +132,7 @@ export class SceneRunner {
     });
     this.#starts.closeRecords();
     for (const { pids } of played.presences) for (const pid of pids) this.#ownPids.add(pid);
-    // Who was not under the system explains all else.
+    // A program that was not under the system explains all other failures.
     for (const { name, proofs } of played.presences) this.#judge(proofs, name, isWarmup);
     if (played.failure !== null) throw new Over('failure', played.failure);
     if (played.invalid !== null) throw new Over('invalid', played.invalid);

@@ -12,13 +12,13 @@ import type { Together } from './together.js';
 export const arms = ['alone', 'together'] as const;
 export type Arm = (typeof arms)[number];
 
-/** Before it is known how the GPU was before it. */
+/** A run without the state of the GPU before it. */
 export type PlayedRun = Omit<MeasuredRun, 'cooled'>;
 
 export type VictimRuns = Record<Arm, MeasuredRun[]>;
 
 export interface SceneRound {
-  /** Why no number of it counts, and which; null where they do. */
+  /** Why no number of the round counts: one of these three is then not null. */
   failure: string | null;
   invalid: string | null;
   unsupported: string | null;
@@ -27,7 +27,7 @@ export interface SceneRound {
   warmups: ReadonlyMap<string, VictimRuns>;
   /** The largest CV of all victims, alone and together, after the first runs and after each repeat. */
   cvs: (number | null)[];
-  /** Of the runs together, those of the warm-up not among them. */
+  /** The runs together, without warm-ups. */
   together: Together<PlayedRun>[];
   /** What each tenant was limited to. */
   limits: { tenant: string; memoryBytes: number | null; smPercent: number | null }[];

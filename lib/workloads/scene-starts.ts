@@ -14,7 +14,7 @@ import { ServedLoad } from './served-load.js';
 import { type SceneTenant, victimsOf } from './scene-type.js';
 import type { Workload } from './workload-type.js';
 
-/** Of which run. */
+/** Which run a start is for. */
 interface Which {
   isWarmup: boolean;
   /** From 0. */
@@ -39,12 +39,12 @@ export class SceneStarts {
     );
   }
 
-  /** A victim by itself. */
+  /** Runs a victim by itself. */
   alone(place: number, which: Which): Promise<PlayedRun> {
     return this.#run(place, which);
   }
 
-  /** While all run together. */
+  /** The tenant for a run in which all run together. */
   actor(place: number, which: Which): Actor {
     const { scene, context, tenants } = this.#request;
     const tenant = scene.tenants[place] as SceneTenant;
@@ -64,7 +64,7 @@ export class SceneStarts {
     });
   }
 
-  /** More than all can take together: who is needed until the victims have ended is not stopped before. */
+  /** More than all tenants can take together, so that no aggressor is stopped before the victims have ended. */
   #mostSeconds(): number {
     const { timeoutSeconds, tenants } = this.#request.scene;
     return Math.min(LONGEST_S, (tenants.length + 1) * (timeoutSeconds + PER_RUN_S));
@@ -101,12 +101,12 @@ export class SceneStarts {
     return { ...run, gpu, load: served };
   }
 
-  /** Once all that ran together has ended: until then its processes would count as foreign to each other. */
+  /** To be called when all tenants have ended: until then, their processes would count as foreign to each other. */
   closeRecords(): void {
     for (const close of this.#open.splice(0)) close();
   }
 
-  /** Until it is stopped, however long that is; what its first life made ready, e.g. a file, a later one finds. */
+  /** It runs until it is stopped, however long that is. A later start finds what the first one left, such as the file of `ready`. */
   #unmeasured(program: Workload, { life }: LifeRequest): Workload {
     const timeoutSeconds = this.#mostSeconds();
     return {

@@ -15,9 +15,9 @@ export type LoadReadings = Readonly<Record<LoadKey, Reading>>;
 
 export interface ServedRequests {
   readings: LoadReadings;
-  /** For the row of the run. */
+  /** Fields for the row of the run in the details. */
   row: Record<string, unknown>;
-  /** Null where none was sent. */
+  /** Null if no request was sent. */
   phase: RunPhase | null;
   notes: string[];
 }
@@ -34,7 +34,7 @@ export class ServedLoad {
   #lastFailed = false;
   #phase: { fromMs: number; toMs: number } | null = null;
 
-  /** `path`: of the file with a line for each request; null keeps none. */
+  /** `path`: the file with a line for each request; null keeps none. */
   constructor(plan: LoadPlan, path: string | null) {
     this.#plan = plan;
     this.#lines = path === null ? null : new RunLines(path);
@@ -93,10 +93,10 @@ const all = (reading: Reading): LoadReadings => ({
   errors: reading,
 });
 
-/** No number where the client was overloaded, or where requests failed: a server that fails its slowest looks faster. */
+/** There is no number if the client was overloaded or requests failed: a server that fails its slowest requests looks faster. */
 export function readingsOf(result: LoadResult, { requests }: Pick<LoadPlan, 'requests'>): LoadReadings {
   const { errors, invalid, succeeded, completed } = result;
-  // Whatever it counted is about the client.
+  // These numbers describe the client, not the server.
   const isOfClient = succeeded > 0 || errors.some(({ reason }) => reason === OUT_OF_SOCKETS);
   if (invalid !== null && isOfClient) return all({ missing: invalid, status: 'invalid' });
   if (!completed)

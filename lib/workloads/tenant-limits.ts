@@ -1,4 +1,4 @@
-/** What each tenant of a scene is limited to under a system, and why a system cannot do it. */
+/** The limits of each tenant of a scene under a system, or why the system cannot have them. */
 import { inWords, resolveSize, type Size } from '../config/size.js';
 import { UsageError } from '../errors/usage-error.js';
 import { FIRST_ID } from '../metrics/scene.js';
@@ -26,7 +26,7 @@ export function limitedTenants({ tenants }: Scene, system: System, cardBytes: nu
   };
 }
 
-/** Only those that the system has at all. */
+/** The wanted limits of those kinds that the system has. */
 function wantedLimits(
   { name, limits: { memory, smPercent } }: SceneTenant,
   { capabilities: { memLimit, computeLimit } }: System,

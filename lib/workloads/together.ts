@@ -7,10 +7,10 @@ import type { ProgramActor } from './program-actor.js';
 import type { Run } from './run-once.js';
 import { timeOf } from './run-phases.js';
 
-/** Of a victim's time: what else ran for less was not beside it. Fixed in advance; docs/exec.md says it. */
+/** The least part of a victim's time for which every other tenant must run. Fixed in advance, as docs/exec.md says. */
 export const LEAST_PRESENCE = 0.9;
 
-/** Twice as far as a built-in aggressor's marks of progress are apart at most: a victim may be over between two. */
+/** Twice the longest time between two marks of progress of a built-in aggressor: a victim may end between two marks. */
 const MARKS_APART_NS = 2e8;
 
 export interface Cast<R extends Run> {
@@ -25,9 +25,9 @@ export interface Cast<R extends Run> {
 export interface Together<R extends Run = Run> {
   /** Why a victim failed. */
   failure: string | null;
-  /** Why what was measured is not of this scene. */
+  /** Why the numbers are not those of this scene. */
   invalid: string | null;
-  /** Of the victims, in their order; empty where something went wrong. */
+  /** One for each victim, in their order; empty if something went wrong. */
   runs: R[];
   presences: Presence[];
   /** By victim: the least part of its time for which another one ran, and was on the GPU. */
@@ -62,7 +62,7 @@ const nothing = <R extends Run>(presences: Presence[], { name, isOfMeasured, why
   least: new Map(),
 });
 
-/** Answers what went wrong; null where every victim was measured. */
+/** Resolves with what went wrong; null if every victim was measured. */
 function course<R extends Run>(cast: Cast<R>, actors: readonly Actor[], signal: AbortSignal): Promise<Trouble | null> {
   const { victims, aggressors, staggers, readySeconds } = cast;
   const steps = async () => {
@@ -86,7 +86,7 @@ function course<R extends Run>(cast: Cast<R>, actors: readonly Actor[], signal: 
 
 /** The first that is not at work in time; null where all are. */
 async function lateOne(group: readonly Actor[], seconds: number, signal: AbortSignal): Promise<Trouble | null> {
-  // When it is over, nobody asks who was late.
+  // After an abort, nobody needs the answer.
   const late = sleep(1_000 * seconds, true, { signal }).catch(() => true);
   for (const { name, atWork } of group)
     if (await Promise.race([atWork.then(() => false), late]))
@@ -119,7 +119,7 @@ function leastBeside(victim: Measured, presences: readonly Presence[]) {
   };
 }
 
-/** Of somebody: an only victim is nobody's. */
+/** Tenants that are a neighbour of a victim. If there is only one victim, it is a neighbour of none. */
 export function neighboursIn(presences: readonly Presence[]): Presence[] {
   const isOnly = presences.filter(({ role }) => role === 'victim').length === 1;
   return presences.filter(({ role }) => role === 'aggressor' || !isOnly);

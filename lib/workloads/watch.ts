@@ -6,22 +6,22 @@ import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from './pro
 import { type SeenProcess, usesGpu } from './seen-process.js';
 
 const INTERVAL_MS = 100;
-/** The first look: most programs have replaced what forked them by then. */
+/** When the first look is: most programs have been started by exec by then. */
 const FIRST_MS = 20;
-/** Of looks at one process, from the tenth on. */
+/** From the tenth look at a process on, only every tenth one reads its map. */
 const SPARSE = 10;
-/** Far more than a program has; what starts others without end is not followed without end. */
+/** Far more processes than a program has: one that starts others without end is not followed without end. */
 const MOST_PROCESSES = 1_000;
 const MOST_PIDS = 100_000;
 
-/** How it is seen that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
+/** What shows that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
 export type GpuUse = 'listed' | 'mapped';
 
 export interface Watched {
   processes: SeenProcess[];
-  /** Largest sum over all processes at one time; null where none was seen. */
+  /** Largest sum over all processes at one time; null if none was seen. */
   residentBytes: number | null;
-  /** Of all its processes, also of those that were not looked at. */
+  /** All PIDs of the program, also of processes that were not looked at. */
   pids: ReadonlySet<number>;
 }
 
@@ -46,7 +46,7 @@ export class Watch {
   readonly #container: Container | undefined;
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
-  /** Those that NVML lists, also of others. */
+  /** Processes that NVML lists, also those of other programs. */
   readonly #users = new Set<number>();
   readonly #onGpu: (how: GpuUse, atNs: number) => void;
   readonly #readsMpsPipes: boolean;
@@ -59,7 +59,7 @@ export class Watch {
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
-  /** They use the GPU, by NVML: those of the program are looked at once more. */
+  /** Looks once more at processes of the program that NVML has begun to list. */
   using(listed: readonly number[]): void {
     const fresh = listed.filter((pid) => !this.#users.has(pid));
     if (fresh.length === 0) return;
@@ -102,8 +102,8 @@ export class Watch {
   }
 
   /**
-   * Reading its map holds a process up for a moment: at the 1st, 2nd, 4th and 8th look, then once a second, and when it has
-   * just begun to use the GPU.
+   * Reading the map of a process delays it for a moment. So the map is read at the 1st, 2nd, 4th and 8th look, then once a
+   * second, and when the process has just begun to use the GPU.
    */
   #lookAt(pid: number, isNewUser = false): void {
     const before = this.#followed.get(pid);
@@ -114,7 +114,7 @@ export class Watch {
     const mpsPipes = isDue && this.#readsMpsPipes ? variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY') : undefined;
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
-    // Empty of one that is just ending: what was seen of it before stands.
+    // A process that is just ending has an empty map: what was seen before is kept.
     const seen =
       files.length === 0
         ? before?.seen

@@ -8,14 +8,14 @@ import type { SeenProcess } from './seen-process.js';
 const MOST_RECORDS = 4_000;
 
 export interface Witness {
-  /** What the program's environment gets. */
+  /** The environment with the variables that load the witness. */
   variables: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
-  /** Once all have ended. */
+  /** To be read when all processes have ended. */
   seen: () => Promise<SeenProcess[]>;
   remove: () => Promise<void>;
 }
 
-/** The loader takes no path with a space or a colon: then only what is seen from outside counts. */
+/** The loader takes no path with a space or a colon. Processes are then only seen from outside. */
 export const canPreload = (library: string): boolean => !/[\s:]/.test(library);
 
 export async function witnessOf(library: string | null): Promise<Witness | null> {
@@ -33,7 +33,7 @@ export async function witnessOf(library: string | null): Promise<Witness | null>
   };
 }
 
-/** Of a PID all that it was, by exec too: what was mapped at any of these moments. */
+/** One entry for each process, with the files that were mapped at any moment, also before it became another program by exec. */
 async function seenIn(folder: string): Promise<SeenProcess[]> {
   const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.(start|exit)$/.test(name)).sort();
   const byStart = new Map<string, SeenProcess>();

@@ -22,11 +22,11 @@ export interface WorkloadRecord {
   load?: ReturnType<typeof loadRecord>;
   /** The file that is started; null where it is in no PATH of this machine, e.g. only in a container. */
   program: { path: string; state: string } | null;
-  /** Of the working directory; null where it is in no repository. */
+  /** The commit of the working directory; null if it is in no repository. */
   git: { commit: string; hasChanges: boolean } | null;
-  /** Of all its settings and of the program's file: where it differs, something else was measured. */
+  /** A digest of all its settings and of the program's file. Two workloads that differ in it are not the same. */
   sha256: string;
-  /** Of a scene. */
+  /** Only of a scene. */
   tenants?: readonly TenantRecord[];
 }
 

@@ -10,7 +10,7 @@ import type { SceneTenant } from './scene-type.js';
 /** An argument list; no shell reads it. */
 export type Command = readonly string[];
 
-/** By what it is seen that the program can serve. */
+/** What shows that the program can serve. */
 export type Readiness =
   /** A line that it prints, on stdout or stderr, holds this text. */
   | { by: 'line'; text: string }
@@ -22,9 +22,9 @@ export type Readiness =
   | { by: 'file'; path: string };
 
 export interface CoolDown {
-  /** Before every run, at least, in seconds. */
+  /** The shortest pause before every run, in seconds. */
   pauseSeconds: number;
-  /** At most, in seconds; 0 waits for no temperature. */
+  /** The longest wait for the temperature, in seconds; 0 does not wait. */
   mostSeconds: number;
   /** How much warmer than before the first run the GPU may be, in degrees Celsius. */
   degrees: number;
@@ -36,17 +36,17 @@ export type OutputSource = 'stdout' | 'stderr' | { file: string };
 export type Extraction =
   /** The first group of every match. */
   | { by: 'regex'; pattern: RegExp }
-  /** Of the whole output, which is one JSON text (RFC 6901). */
+  /** A JSON pointer (RFC 6901) into the whole output, which is one JSON text. */
   | { by: 'json'; pointer: string }
-  /** Of every line that is a JSON text. */
+  /** A JSON pointer into every line that is a JSON text. */
   | { by: 'jsonl'; pointer: string };
 
-/** Which of several numbers of one run. */
+/** Which number to take if one run prints several. */
 export const choices = ['first', 'last', 'least', 'largest', 'mean', 'median', 'sum'] as const;
 export type Choice = (typeof choices)[number];
 
 export interface ExtractedMetric {
-  /** As its id ends. */
+  /** The end of its id. */
   key: string;
   from: OutputSource;
   pick: Extraction;
@@ -62,7 +62,7 @@ export interface ExtractedMetric {
 export const builtInKeys = ['wall', 'ready', 'cpu', 'host-memory', 'gpu-memory', 'energy'] as const;
 export type BuiltInKey = (typeof builtInKeys)[number];
 
-/** And of its load, after them. */
+/** What is measured of a load, after those. */
 export const loadKeys = [
   ...(['ttft', 'ttft-p99', 'itl', 'itl-p99', 'tpot', 'latency', 'latency-p99'] as const),
   ...(['tokens-per-second', 'requests-per-second', 'errors'] as const),
@@ -78,7 +78,7 @@ export interface Monitoring {
 
 /** One program with one set of parameters. */
 export interface Workload {
-  /** As its ids begin: `decode`, of a matrix `decode@batch=8`. */
+  /** The beginning of its ids: `decode`, or `decode@batch=8` in a matrix. */
   name: string;
   argv: Command;
   /** Absolute. */
@@ -86,37 +86,37 @@ export interface Workload {
   env: Readonly<Record<string, string>>;
   /** Variables of the caller that it gets as they are. */
   passEnv: readonly string[];
-  /** Before and after the runs of every round, outside the system. */
+  /** Commands before and after the runs of every round, outside the system. */
   setup: readonly Command[];
   teardown: readonly Command[];
   /** Runs that are not counted, before those of every round. */
   warmup: number;
   /** Runs of every round. */
   iterations: number;
-  /** Of a run. */
+  /** Time limit of a run. */
   timeoutSeconds: number;
-  /** That a run may end with. */
+  /** Exit codes that are no failure. */
   exitCodes: readonly number[];
   coolDown: CoolDown;
   ready: Readiness | null;
-  /** From when it is ready until it is stopped; null: it ends by itself. */
+  /** Time from when it is ready until it is stopped; null: it ends by itself. */
   stopAfterSeconds: number | null;
-  /** Sent while it is ready, before it is stopped. */
+  /** Requests that are sent while it is ready, before it is stopped. */
   load: LoadPlan | null;
   monitor: Monitoring;
   metrics: readonly ExtractedMetric[];
-  /** Of a scene, whose first victim the program above is. */
+  /** Only in a scene: its tenants. The program above is the first victim. */
   tenants?: readonly SceneTenant[];
 }
 
-/** As it was written, so that it can be read again. */
+/** The settings as they were written, so that they can be read again. */
 export interface WorkloadSource {
   settings: RawMap;
   /** What relative paths are relative to. */
   folder: string;
 }
 
-/** Of a run, where nothing else is said. Also in the help of `exec` and in docs/exec.md. */
+/** The defaults. The help of `exec` and docs/exec.md repeat them. */
 export const DEFAULTS = {
   warmup: 3,
   iterations: 10,
