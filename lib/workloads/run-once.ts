@@ -72,7 +72,7 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   const { workload, signal } = request;
   signal.throwIfAborted();
   const early = workload.ready && (await readyTooEarly(workload.ready, { cwd: workload.cwd, outputs: [], signal }));
-  if (early) return failedRun(`it cannot be seen when it is ready: ${early}`);
+  if (early) return failedRun(`the time to ready cannot be measured: ${early}`);
   const before = await fileStates(workload.metrics, workload.cwd);
   const { launcher, argvPrefix, environment } = request;
   const remote = launcher.remote?.([...argvPrefix, ...workload.argv], { environment, cwd: workload.cwd }) ?? null;
