@@ -23,7 +23,13 @@ constexpr int64_t kReserved = 2 * kMiB;
 
 std::string object_prefix() { return "gvb-sim-" + std::to_string(getuid()) + "-"; }
 
-std::string object_name(const Settings& settings) { return "/" + object_prefix() + settings.region; }
+// Without a region in the settings, builds that lay out the region differently have a card each: one of them would clear
+// the other's under its processes.
+std::string object_name(const Settings& settings) {
+  std::string region = settings.region;
+  if (region == Settings{}.region) region += "-" + std::to_string(sizeof(RegionState));
+  return "/" + object_prefix() + region;
+}
 
 // Returns -1 if there is no room.
 int add_participant(RegionState* state, Role role) {
