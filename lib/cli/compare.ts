@@ -87,7 +87,9 @@ async function configured(config: string, surroundings: Surroundings): Promise<C
   const { readConfig } = await import('../systems/config.js');
   const { systems, top, source } = await readConfig(config, surroundings);
   if (top.has('workloads'))
-    warn(`${config} has workloads, which only exec runs: compare measures the metrics that you name, under its systems.`);
+    warn(
+      `${config} has workloads, which only exec runs: compare measures the metrics that you name, under its systems.`,
+    );
   return { systems, prices: source.at([], () => pricesIn(top)) };
 }
 

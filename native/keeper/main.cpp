@@ -221,9 +221,9 @@ class Keeper {
   Deadline drain_;
 };
 
-// Ctrl-C at the terminal must reach the program through gpu-virt-bench only, and a program that asks for a password must
-// not wait for an answer. A session of its own would do, too, but Linux shares processors out between sessions first
-// (autogroup): on a busy machine with two cores, /bin/true in a new session ended 4 to 8 ms later.
+// Ctrl-C at the terminal must reach the program through gpu-virt-bench only, and a program that asks for a password
+// must not wait for an answer. A session of its own would do, too, but Linux shares processors out between sessions
+// first (autogroup): on a busy machine with two cores, /bin/true in a new session ended 4 to 8 ms later.
 void leave_terminal() {
   setpgid(0, 0);
   const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);

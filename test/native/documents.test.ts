@@ -104,7 +104,9 @@ describe('compareSystems', () => {
         { system: 'half (unverified)', sharePercent: 50, from: 'prices', perHour: 2 },
       ],
     });
-    expect(document.warnings).toContainEqual(expect.stringMatching(/^Prices were given, but no metric of a program is/));
+    expect(document.warnings).toContainEqual(
+      expect.stringMatching(/^Prices were given, but no metric of a program is/),
+    );
     const bare = await bench.compareSystems({ ...options, systems: ['native:name=a', 'native:name=b'] });
     expect(bare.prices).toBeUndefined();
   });
@@ -115,7 +117,9 @@ describe('compareSystems', () => {
     };
     const options = { metrics: ['OH-002'], systems: ['native:name=a', 'native:name=b'], simulate: true, onProgress };
     const prices = { cards: 4, systems: { c: { share: '50%' } } };
-    await expect(bench.compareSystems({ ...options, prices })).rejects.toThrow(/^Expected systems of prices to be systems that are measured but received 'c'/);
+    await expect(bench.compareSystems({ ...options, prices })).rejects.toThrow(
+      /^Expected systems of prices to be systems that are measured but received 'c'/,
+    );
     await expect(bench.compareSystems({ ...options, prices: { cards: { 'Some other GPU': 4 } } })).rejects.toThrow(
       /Simulated GPU/,
     );

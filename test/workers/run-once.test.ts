@@ -270,7 +270,9 @@ describe('a program that serves', () => {
   it('is not started where it would seem ready at once', async () => {
     const { port, server } = await openPort();
     const marker = sh('touch started', { ready: { by: 'port', port } });
-    expect((await run(marker)).failure).toMatch(/^the time to ready cannot be measured: something else listens at port/);
+    expect((await run(marker)).failure).toMatch(
+      /^the time to ready cannot be measured: something else listens at port/,
+    );
     expect(existsSync(join(marker.cwd, 'started'))).toBe(false);
     server.close();
   });
