@@ -264,7 +264,10 @@ class Runner {
       signal,
     });
     const served = (await load?.finish()) ?? null;
-    gpu.close({ phases: withLoad(run.phases, served?.phase ?? null), pids: run.watched.pids });
+    gpu.close({
+      phases: withLoad(run.phases, served?.phase ?? null, this.#workload.stopAfterSeconds),
+      pids: run.watched.pids,
+    });
     (isWarmup ? this.#warmups : this.#runs).push({ ...run, cooled, gpu, load: served });
     if (!isWarmup && run.failure === null)
       proofs.countProgram(

@@ -33,11 +33,15 @@ export function timeOf({ phases }: { phases: readonly RunPhase[] }): Pick<RunPha
   return first && last ? { fromNs: first.fromNs, toNs: last.toNs } : null;
 }
 
-/** Between the last answer and the signal that stops the program lie milliseconds. */
-const IDLE_NS = 1e8;
-
-/** The load lies in the time in which the program is ready; what follows it there is idle. */
-export function withLoad(phases: readonly RunPhase[], load: RunPhase | null): RunPhase[] {
+/**
+ * The load lies in the time in which the program is ready. With `stopAfter`, the time after it is idle; without, it is what the
+ * client takes to stop the program, longer on a busy machine.
+ */
+export function withLoad(
+  phases: readonly RunPhase[],
+  load: RunPhase | null,
+  stopAfterSeconds: number | null,
+): RunPhase[] {
   if (load === null) return [...phases];
   return phases.flatMap((phase) => {
     const [fromNs, toNs] = [Math.max(phase.fromNs, load.fromNs), Math.min(phase.toNs, load.toNs)];
@@ -45,8 +49,8 @@ export function withLoad(phases: readonly RunPhase[], load: RunPhase | null): Ru
     const parts = [
       { ...phase, toNs: fromNs },
       { ...load, fromNs, toNs },
-      { name: 'idle', fromNs: toNs, toNs: phase.toNs },
+      ...(stopAfterSeconds ? [{ name: 'idle', fromNs: toNs, toNs: phase.toNs }] : []),
     ];
-    return parts.filter((part) => part.toNs - part.fromNs > (part.name === 'idle' ? IDLE_NS : 0));
+    return parts.filter((part) => part.toNs > part.fromNs);
   });
 }

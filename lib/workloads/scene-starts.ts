@@ -96,7 +96,10 @@ export class SceneStarts {
       signal,
     });
     const served = (await load?.finish()) ?? null;
-    const course = { phases: withLoad(run.phases, served?.phase ?? null), pids: run.watched.pids };
+    const course = {
+      phases: withLoad(run.phases, served?.phase ?? null, program.stopAfterSeconds),
+      pids: run.watched.pids,
+    };
     this.#open.push(() => gpu.close(course));
     return { ...run, gpu, load: served };
   }

@@ -67,7 +67,7 @@ describe('a sample', () => {
       ...{ gpuPercent: 50, memoryPercent: 10, memoryUsedMib: 1024, memoryTotalMib: 4096, powerW: 100.5, energyJ: 7.25 },
       ...{ temperatureC: 40, smClockMhz: 1980, memoryClockMhz: 2619, clockReasons: ['power cap', '0x200'] },
       ...{ pcieRxMbS: 12.5, pcieTxMbS: 0, nvlinkRxMbS: 1000, nvlinkTxMbS: null },
-      processes: [{ pid: 7, gpuPercent: 30, memoryPercent: 2, memoryUsedMib: 512 }],
+      processes: [{ pid: 7, gpuPercent: 30, memoryPercent: 2, memoryUsedMib: 512, mpsClient: false }],
     });
   });
 });

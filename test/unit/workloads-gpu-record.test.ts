@@ -215,7 +215,13 @@ describe('the phases of a run', () => {
       ],
     ],
   ] as const)('are those of %s', (_, given, loaded, phases) => {
-    expect(names(withLoad(phasesOf(given, 9e9), loaded))).toEqual(phases);
+    expect(names(withLoad(phasesOf(given, 9e9), loaded, 2))).toEqual(phases);
+  });
+
+  it('have no idle one without stopAfter, however long a busy machine takes to stop the program', () => {
+    const phases = phasesOf({ ...moments, readyNs: 3e9, stoppedNs: 8e9 }, 9e9);
+    for (const stopAfter of [0, null])
+      expect(names(withLoad(phases, load, stopAfter)).map(([name]) => name)).toEqual(['start', 'ready', 'load', 'end']);
   });
 });
 
