@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GpuLink } from '../../lib/native/addon-types.js';
 import { type Bursts, busGbs, operationsOf, resultsCheck, waitedCheck } from '../../lib/metrics/nccl/collectives.js';
-import { beyondLinks, noFasterThanLinks, ownCeiling, pairCeiling } from '../../lib/metrics/nccl/links.js';
+import { beyondLinks, noFasterThanLinks, ownCeiling, pairCeiling } from '../../lib/metrics/nccl/link-ceilings.js';
 
 const MIB = 2 ** 20;
 

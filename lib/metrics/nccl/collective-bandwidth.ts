@@ -7,7 +7,7 @@ import { headlineBytes } from '../pcie/copy-curve.js';
 import { formatBytes, MIB } from '../units.js';
 import { type Bursts, busGbs, isSimulated, JOIN_MS, resultsCheck, runBursts, waitedCheck } from './collectives.js';
 import { memoryLimit, unlessUnavailable } from './gpu-workers.js';
-import { linksOf, noFasterThanLinks } from './links.js';
+import { linksOf, noFasterThanLinks } from './link-ceilings.js';
 import { describedRanks, join, leaveAll, type Ranks, withRanks } from './ranks.js';
 
 const SIMULATED_BYTES = MIB;

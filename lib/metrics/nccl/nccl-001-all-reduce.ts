@@ -17,7 +17,7 @@ import {
   waitedCheck,
 } from './collectives.js';
 import { unlessUnavailable } from './gpu-workers.js';
-import { linksOf, noFasterThanLinks } from './links.js';
+import { linksOf, noFasterThanLinks } from './link-ceilings.js';
 import { describedRanks, join, leaveAll, type Ranks, withRanks } from './ranks.js';
 
 const KIB = 1024;

@@ -7,7 +7,7 @@ import { headlineBytes } from '../pcie/copy-curve.js';
 import { MIB } from '../units.js';
 import { isSimulated } from './collectives.js';
 import { describedGpus, type GpuWorkers, memoryLimit, unlessUnavailable, withGpuWorkers } from './gpu-workers.js';
-import { beyondLinks, noFasterThanLinks } from './links.js';
+import { beyondLinks, noFasterThanLinks } from './link-ceilings.js';
 import { measurePair, type Pair, pairsOf, type PeerPlan, ratesOf, WAYS } from './peer-pairs.js';
 
 const MOST_GPUS = 16;

@@ -2,7 +2,7 @@
 import { measureFunction } from '../measure-function.js';
 import type { MetricDefinition } from '../metric.js';
 import { type BandwidthPlan, measureCollectiveBandwidth, sameExchange } from './collective-bandwidth.js';
-import { beyondLinks } from './links.js';
+import { beyondLinks } from './link-ceilings.js';
 
 /** With a given plan, for tests. */
 export const broadcastBy =

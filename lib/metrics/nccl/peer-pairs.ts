@@ -6,7 +6,7 @@ import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { rowState, type RowState } from '../row-state.js';
 import type { GpuWorkers } from './gpu-workers.js';
-import { linkBetween, pairCeiling, type Rate } from './links.js';
+import { linkBetween, pairCeiling, type Rate } from './link-ceilings.js';
 
 const TASK_MS = 120_000;
 
