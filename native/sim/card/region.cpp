@@ -23,8 +23,8 @@ constexpr int64_t kReserved = 2 * kMiB;
 
 std::string object_prefix() { return "gvb-sim-" + std::to_string(getuid()) + "-"; }
 
-// Without a region in the settings, builds that lay out the region differently have a card each: one of them would clear
-// the other's under its processes.
+// Without a region in the settings, builds that lay out the region differently have a card each: one of them would
+// clear the other's under its processes.
 std::string object_name(const Settings& settings) {
   std::string region = settings.region;
   if (region == Settings{}.region) region += "-" + std::to_string(sizeof(RegionState));
