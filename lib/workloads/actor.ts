@@ -63,3 +63,43 @@ export class Settled<T> {
     [this.resolve, this.reject] = [resolve, reject];
   });
 }
+
+/** What programs and built-in aggressors have in common: they are started once and report through promises. */
+export abstract class StartedActor implements Actor {
+  abstract readonly name: string;
+  abstract readonly role: Role;
+  protected readonly working = new Settled<void>();
+  protected readonly troubled = new Settled<Trouble>();
+  /** No further start, and no trouble counts. */
+  protected isEnough = false;
+  /** Resolves when nothing of it is left. */
+  protected lived: Promise<void> = Promise.resolve();
+  readonly #broken = new Settled<never>();
+
+  constructor() {
+    // Those who wait for it get the error; there may be none.
+    this.#broken.promise.catch(() => {});
+  }
+
+  get atWork(): Promise<void> {
+    return this.working.promise;
+  }
+
+  get trouble(): Promise<Trouble> {
+    return this.troubled.promise;
+  }
+
+  get broken(): Promise<never> {
+    return this.#broken.promise;
+  }
+
+  start(): void {
+    if (this.isEnough) return;
+    this.lived = this.live();
+    this.lived.catch(this.#broken.reject);
+  }
+
+  abstract end(): Promise<void>;
+  abstract presence(): Presence;
+  protected abstract live(): Promise<void>;
+}

@@ -7,7 +7,7 @@ import { loadAddon } from '../native/load.js';
 import type { Tenant } from '../systems/system.js';
 import type { AttackRequest } from '../worker/attack.js';
 import type { WorkerTenant } from '../workers/worker-tenant.js';
-import { absent, type Actor, type Presence, Settled, type Trouble } from './actor.js';
+import { absent, type Presence, StartedActor } from './actor.js';
 
 type Attack = Aggression & { startAtNs: number };
 
@@ -27,68 +27,44 @@ const ANSWER_MS = 120_000;
 /** From times of CLOCK_MONOTONIC_RAW, which workers have, to those of CLOCK_MONOTONIC, which programs have. */
 const toMonotonicNs = (): number => Number(process.hrtime.bigint()) - loadAddon().now();
 
-export class BuiltInActor implements Actor {
+export class BuiltInActor extends StartedActor {
   readonly name: string;
   readonly role = 'aggressor';
   readonly #scene: MetricScene;
   readonly #options: BuiltInActorOptions;
-  readonly #atWork = new Settled<void>();
-  readonly #trouble = new Settled<Trouble>();
-  readonly #broken = new Settled<never>();
-  #isEnough = false;
   #isAtWork = false;
   #worker: WorkerTenant | null = null;
-  #lived: Promise<void> = Promise.resolve();
   #presence: Presence;
 
   constructor(scene: MetricScene, options: BuiltInActorOptions) {
+    super();
     [this.#scene, this.#options, this.name] = [scene, options, options.name];
     this.#presence = absent(this.name, this.role);
-    // Those who wait for it get the error; there may be none.
-    this.#broken.promise.catch(() => {});
-  }
-
-  get atWork(): Promise<void> {
-    return this.#atWork.promise;
-  }
-
-  get trouble(): Promise<Trouble> {
-    return this.#trouble.promise;
-  }
-
-  get broken(): Promise<never> {
-    return this.#broken.promise;
-  }
-
-  start(): void {
-    if (this.#isEnough) return;
-    this.#lived = this.#live();
-    this.#lived.catch(this.#broken.reject);
   }
 
   async end(): Promise<void> {
-    this.#isEnough = true;
+    this.isEnough = true;
     const worker = this.#worker?.worker;
     // A request before it began would not reach the device. A failure just now is reported already.
     if (worker?.alive && this.#isAtWork)
       await worker.request('endAttack', {}, { deadlineMs: ANSWER_MS }).catch(() => {});
     else await worker?.kill();
-    await this.#lived;
+    await this.lived;
   }
 
   presence(): Presence {
     return this.#presence;
   }
 
-  async #live(): Promise<void> {
+  protected async live(): Promise<void> {
     const { tenant, signal } = this.#options;
     try {
       this.#worker = await this.#scene.enter(tenant, 'aggressor');
       this.#presence = { ...this.#presence, starts: 1, pids: [this.#worker.worker.pid] };
-      if (!this.#isEnough) this.#note(await this.#attack(this.#worker), this.#worker);
+      if (!this.isEnough) this.#note(await this.#attack(this.#worker), this.#worker);
     } catch (error) {
       signal.throwIfAborted();
-      if (this.#isAtWork || !this.#isEnough) this.#tell(messageOf(error));
+      if (this.#isAtWork || !this.isEnough) this.#tell(messageOf(error));
     }
     if (!this.#worker) return;
     // Rejects where it was not under the system: then nothing of the scene counts.
@@ -105,7 +81,7 @@ export class BuiltInActor implements Actor {
       signal,
       onProgress: () => {
         this.#isAtWork = true;
-        this.#atWork.resolve();
+        this.working.resolve();
       },
     }) as Promise<Attack>;
   }
@@ -123,11 +99,11 @@ export class BuiltInActor implements Actor {
       operations: attack.operations,
     };
     if (idle !== null) this.#tell(idle);
-    else if (!this.#isEnough) this.#tell('it ended before the victims');
+    else if (!this.isEnough) this.#tell('it ended before the victims');
   }
 
   #tell(why: string): void {
     this.#presence = { ...this.#presence, failure: why };
-    this.#trouble.resolve({ name: this.name, isOfMeasured: false, why });
+    this.troubled.resolve({ name: this.name, isOfMeasured: false, why });
   }
 }

@@ -3,7 +3,7 @@
  * all victims were measured.
  */
 import type { Stretch } from '../metrics/isolation/intervals.js';
-import { absent, type Actor, type Presence, Settled, type Trouble } from './actor.js';
+import { absent, type Presence, Settled, StartedActor } from './actor.js';
 import type { Beside, Run } from './run-once.js';
 import { timeOf } from './run-phases.js';
 import type { GpuUse } from './watch.js';
@@ -38,37 +38,19 @@ interface Life<R extends Run> {
   from: { runningNs: number; onGpuNs: number; toNs: number } | null;
 }
 
-export class ProgramActor<R extends Run = Run> implements Actor {
+export class ProgramActor<R extends Run = Run> extends StartedActor {
   readonly name: string;
   readonly role: 'victim' | 'aggressor';
   readonly #options: ProgramActorOptions<R>;
   readonly #enough = new Settled<void>();
-  readonly #atWork = new Settled<void>();
-  readonly #trouble = new Settled<Trouble>();
-  readonly #broken = new Settled<never>();
   readonly #measured = new Settled<R>();
   readonly #lives: Life<R>[] = [];
-  #isEnough = false;
   #failure: string | null = null;
-  #lived: Promise<void> = Promise.resolve();
 
   constructor(options: ProgramActorOptions<R>) {
+    super();
     this.#options = options;
     [this.name, this.role] = [options.name, options.role];
-    // Those who wait for it get the error; there may be none.
-    this.#broken.promise.catch(() => {});
-  }
-
-  get atWork(): Promise<void> {
-    return this.#atWork.promise;
-  }
-
-  get trouble(): Promise<Trouble> {
-    return this.#trouble.promise;
-  }
-
-  get broken(): Promise<never> {
-    return this.#broken.promise;
   }
 
   /** The first life of a victim, once it is over. */
@@ -76,16 +58,10 @@ export class ProgramActor<R extends Run = Run> implements Actor {
     return this.#measured.promise;
   }
 
-  start(): void {
-    if (this.#isEnough) return;
-    this.#lived = this.#live();
-    this.#lived.catch(this.#broken.reject);
-  }
-
   async end(): Promise<void> {
-    this.#isEnough = true;
+    this.isEnough = true;
     this.#enough.resolve();
-    await this.#lived;
+    await this.lived;
   }
 
   presence(): Presence {
@@ -104,14 +80,14 @@ export class ProgramActor<R extends Run = Run> implements Actor {
     };
   }
 
-  async #live(): Promise<void> {
-    for (let life = 1; !this.#isEnough; life++) {
+  protected async live(): Promise<void> {
+    for (let life = 1; !this.isEnough; life++) {
       const { run, from } = await this.#oneLife(life);
       const isMeasured = this.role === 'victim' && life === 1;
       const why = run.failure ?? (from === null ? 'it ended before it was seen to use the GPU' : null);
-      if (why !== null && !this.#isEnough) {
+      if (why !== null && !this.isEnough) {
         this.#failure = why;
-        return this.#trouble.resolve({ name: this.name, isOfMeasured: isMeasured, why });
+        return this.troubled.resolve({ name: this.name, isOfMeasured: isMeasured, why });
       }
       if (isMeasured) this.#measured.resolve(run);
       if (!this.#options.repeats) return;
@@ -127,10 +103,10 @@ export class ProgramActor<R extends Run = Run> implements Actor {
       seen.use = how;
       seen.sinceNs = how === 'listed' ? Math.min(atNs, seen.sinceNs ?? atNs) : atNs + SETTLE_NS;
       if (usesReady) return;
-      if (how === 'listed') this.#atWork.resolve();
-      else seen.timer = setTimeout(this.#atWork.resolve, SETTLE_MS);
+      if (how === 'listed') this.working.resolve();
+      else seen.timer = setTimeout(this.working.resolve, SETTLE_MS);
     };
-    const onReady = () => usesReady && this.#atWork.resolve();
+    const onReady = () => usesReady && this.working.resolve();
     try {
       const beside = { enough: this.#enough.promise, onGpu };
       const run = await this.#options.run({ life, isMeasured, beside, onReady });
