@@ -65,8 +65,12 @@ describe.skipIf(cannot)('podman and runc', () => {
     const options = ['--simulate', '--rounds', '1', '--config', config, '--output', output, '--json', '-'];
     const { code, stdout } = await start(['exec', ...options]).done;
     const { systems } = parseComparison(stdout);
-    expect(systems.map(([round]) => round?.metrics.map(({ id, reason }) => reason && `${id}: ${reason}`))).toEqual(
-      systems.map(() => [undefined, expect.stringContaining('shell/energy'), expect.anything(), undefined, undefined]),
+    // The energy of so short a run is known only where the machine is slow.
+    const reasons = systems.map(([round]) =>
+      round?.metrics.filter(({ id }) => id !== 'shell/energy').map(({ id, reason }) => reason && `${id}: ${reason}`),
+    );
+    expect(reasons).toEqual(
+      systems.map(() => [undefined, expect.stringContaining('gpu-memory'), undefined, undefined]),
     );
     expect(code).toBe(0);
     for (const [name, round] of systems.slice(1).map((rounds) => [rounds[0]?.system.name, rounds[0]] as const)) {

@@ -60,8 +60,7 @@ const undone = /^a call reported success without doing its work: /;
 const ofLink = /^no faster than the link: .* GB\/s, but PCIe generation \d, \d+ lanes carries /;
 const uncopied = /reported success, but .* words|reported success, but \d+ of \d+/;
 const noClock = /^the device's clock ran at 0\.5\d* of the rate of the host's: its times are not times\.$/;
-const unordered =
-  /^a call reported success without doing its work: kernels that follow one another have stamps that do/;
+const unordered = /^a call reported success without doing its work: the stamps of successive kernels are not in order/;
 const noBlock = /a granted block of \d+ bytes (cannot be written|does not hold what was written to it)/;
 
 const OWN: Readonly<Record<string, readonly (readonly [Lie, RegExp])[]>> = {
