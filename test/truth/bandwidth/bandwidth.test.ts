@@ -11,13 +11,11 @@ import { jain } from '../../../lib/stats/jain.js';
 import { median } from '../../../lib/stats/median.js';
 import { environmentSystem } from '../../../lib/systems/environment.js';
 import type { System } from '../../../lib/systems/system.js';
-import type { MetricResult } from '../../../lib/results/document.js';
 import { metricNamed } from '../../metric-named.js';
 import { environment } from '../../native/measured.js';
-import { recordedByProcess } from '../../native/record.js';
-import { temporaryFolder } from '../../temporary.js';
-import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
-import { busyIn, type Kernel, kernelsIn, lasted, percentages, staggered } from '../isolation/shares.js';
+import { undisturbedRecord } from '../../undisturbed.js';
+import { commonTime, streamWindows, undisturbedStreams, type Window } from './stream-windows.js';
+import { type Kernel, kernelsIn, lasted, percentages, staggered } from '../isolation/shares.js';
 
 /** A small L2 cache, so that buffers have the least size of 64 MiB. */
 const CARD = ',l2_mib=4';
@@ -32,66 +30,24 @@ const tenants = (record: string, more: string): System =>
     environmentSystem(environment(null, `recorded=cuLaunchKernel+cuDevicePrimaryCtxRetain${CARD}${more}`, record)),
   );
 
-/** Names of the kernels in the record, which keeps at most 15 characters. */
-const READ = 'gvb_bandwidth_r';
-const WRITE = 'gvb_bandwidth_w';
-
-/**
- * The kernels of every window in which a process read, by process. A kernel that fills the buffer precedes each window.
- */
-const windowsIn = (folder: string): Kernel[][][] =>
-  recordedByProcess(folder)
-    .map(({ calls }) => {
-      const windows: Kernel[][] = [];
-      for (const call of calls)
-        if (call.kernel === WRITE) windows.push([]);
-        else if (call.kernel === READ) windows.at(-1)?.push(call);
-      return windows.filter((kernels) => kernels.length > 0);
-    })
-    .filter((windows) => windows.length > 0);
-
-/** The last windows of the last processes, and the time that they have in common. */
-function commonWindows(folder: string, processes: number) {
-  const windows = windowsIn(folder)
+/** The last windows of the last processes. */
+const lastWindows = (folder: string, processes: number): Window[] =>
+  streamWindows(folder)
     .slice(-processes)
-    .map((own) => own.at(-1) as Kernel[]);
-  const from = Math.max(...windows.map((kernels) => (kernels[0] as Kernel).begins));
-  const to = Math.min(...windows.map((kernels) => (kernels.at(-1) as Kernel).ends));
-  return { windows, from, to };
-}
+    .map((own) => own.at(-1) as Window);
 
 /** Kernels per ns that each of the last processes finished in the time that their last windows have in common. */
 function together(folder: string, processes: number): number[] {
-  const { windows, from, to } = commonWindows(folder, processes);
+  const windows = lastWindows(folder, processes);
+  const { from, to } = commonTime(windows);
   return windows.map((kernels) => kernelsIn(kernels, from, to) / (to - from));
 }
-
-/**
- * The least part of the common time in which a tenant always had a kernel to run. Several are in flight, so it has none
- * only while a busy machine keeps its process from launching.
- */
-const LEAST_BUSY = 0.97;
-
-/** Measures again while the machine kept one of four concurrent tenants from launching. */
-const undisturbedTenants = (run: (folder: string) => Promise<MetricResult>) =>
-  undisturbed(
-    async () => {
-      const record = temporaryFolder('record');
-      return { result: await run(record), record };
-    },
-    ({ result }) => [result],
-    ({ result, record }) => {
-      const { windows, from, to } = commonWindows(record, 4);
-      const least = Math.min(...windows.map((kernels) => busyIn(kernels, from, to) / (to - from)));
-      return least >= LEAST_BUSY ? [] : [{ id: result.id, reason: `a tenant ran for ${least.toFixed(2)} of the time` }];
-    },
-  );
 
 const rateOf = (kernels: readonly Kernel[]): number =>
   kernels.length / ((kernels.at(-1) as Kernel).ends - (kernels[0] as Kernel).begins);
 
 /** Kernels per ns of the first process, which runs alone; its first window is a rehearsal. */
-const alone = (folder: string): number => rateOf(windowsIn(folder)[0]?.at(-1) as Kernel[]);
+const alone = (folder: string): number => rateOf(streamWindows(folder)[0]?.at(-1) as Kernel[]);
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
@@ -104,8 +60,9 @@ describe('four tenants of which some may use more multiprocessors', () => {
   const unequal = (record: string) => percentages(({ id }) => PERCENT[id - FIRST_ID] as number, CARD, record);
 
   it('BW-001 finds what the worst gets of its part', async () => {
-    const { result, record } = await undisturbedTenants((folder) =>
-      measure('BW-001', bandwidthIsolationBy(TIMES), unequal(folder)),
+    const { result, record } = await undisturbedStreams(
+      (folder) => measure('BW-001', bandwidthIsolationBy(TIMES), unequal(folder)),
+      (folder) => lastWindows(folder, 4),
     );
     const recorded = (100 * Math.min(...together(record, 4))) / (alone(record) / 4);
     expect(result).toMatchObject({ status: 'ok', processes: 4 });
@@ -115,8 +72,9 @@ describe('four tenants of which some may use more multiprocessors', () => {
   });
 
   it('BW-002 finds how unequal they are', async () => {
-    const { result, record } = await undisturbedTenants((folder) =>
-      measure('BW-002', bandwidthFairnessBy(TIMES.togetherMs), unequal(folder)),
+    const { result, record } = await undisturbedStreams(
+      (folder) => measure('BW-002', bandwidthFairnessBy(TIMES.togetherMs), unequal(folder)),
+      (folder) => lastWindows(folder, 4),
     );
     const recorded = jain(together(record, 4)) as number;
     expect(result).toMatchObject({ status: 'ok', processes: 4 });
@@ -149,7 +107,7 @@ it('BW-004 finds what one neighbour costs, and that it is an equal part', async 
   );
   const [row] = result.details.rows as { lossPercent: number; excessPercent: number }[];
   expect(result).toMatchObject({ status: 'ok', processes: 2, value: row?.lossPercent });
-  const [, before, ...others] = windowsIn(record)[0] as [Kernel[], Kernel[], ...Kernel[][]];
+  const [, before, ...others] = streamWindows(record)[0] as [Kernel[], Kernel[], ...Kernel[][]];
   const after = others.at(-1) as Kernel[];
   const lengthOf = (kernels: readonly Kernel[]) => median(kernels.map(lasted)).value;
   // Two tenants that each need the whole bandwidth get half of it each.

@@ -13,7 +13,8 @@ import { metricNamed } from '../../metric-named.js';
 import { environment } from '../../native/measured.js';
 import { type RecordedCall, recordedByProcess } from '../../native/record.js';
 import { undisturbedRecord } from '../../undisturbed.js';
-import { type Kernel, kernelsIn, lasted, staggered } from '../isolation/shares.js';
+import { commonTime, spanOf, streamWindows, undisturbedStreams, type Window } from '../bandwidth/stream-windows.js';
+import { kernelsIn, lasted, staggered } from '../isolation/shares.js';
 
 /** Sets of an eighth of the cache have 32 KiB for each multiprocessor. */
 const CARD = 'l2_mib=4,sms=16';
@@ -25,9 +26,6 @@ const STEPS = 4 * 4096;
 const HIT_NS = 150;
 const STREAM: RowPlan = { neighbours: 1, kind: 'stream' };
 const TIMES = { aloneMs: 40, togetherMs: 200, turns: 1 };
-/** Shorter than the time from a request to its release. */
-const PAUSE_NS = 60e6;
-
 const tenants = (record: string, more: string) =>
   staggered(
     environmentSystem(environment(null, `recorded=cuLaunchKernel+cuDevicePrimaryCtxRetain,${CARD}${more}`, record)),
@@ -39,28 +37,29 @@ const measureOn = (id: string, by: MetricDefinition['measure'], card: string) =>
 const measured = (id: string, by: MetricDefinition['measure'], card: string) =>
   undisturbedRecord(measureOn(id, by, card));
 
+/** Where contexts run concurrently, and a test needs their streams without a pause. */
+const measuredStreams = (
+  id: string,
+  by: MetricDefinition['measure'],
+  card: string,
+  windowsIn: (record: string) => readonly Window[],
+) => undisturbedStreams(measureOn(id, by, `,mps=1${card}`), windowsIn);
+
 /** Kernels of that name, of each process that ran some. */
 const kernelsNamed = (folder: string, name: string): RecordedCall[][] =>
   recordedByProcess(folder)
     .map(({ calls }) => calls.filter(({ kernel }) => kernel === name))
     .filter((kernels) => kernels.length > 0);
 
-/** The windows of a process, which pauses between them. */
-function windowsOf<K extends Kernel>(kernels: readonly K[]): K[][] {
-  const begins = kernels.flatMap((kernel, i) =>
-    i === 0 || kernel.begins - (kernels[i - 1] as Kernel).ends > PAUSE_NS ? [i] : [],
-  );
-  return begins.map((from, i) => kernels.slice(from, begins[i + 1]));
-}
-
 const victimWalks = (folder: string): RecordedCall[] => kernelsNamed(folder, 'gvb_chase')[0] as RecordedCall[];
+
+/** The windows of the neighbour; its first one is a rehearsal. */
+const neighbourWindows = (folder: string): Window[] => (streamWindows(folder)[0] as Window[]).slice(1);
 
 /** Walks that lie in a window of the neighbour. */
 function besideStreams(folder: string): RecordedCall[] {
-  const windows = windowsOf(kernelsNamed(folder, 'gvb_bandwidth_r')[0] as RecordedCall[]);
-  return victimWalks(folder).filter(({ begins, ends }) =>
-    windows.some((all) => begins >= (all[0] as Kernel).begins && ends <= (all.at(-1) as Kernel).ends),
-  );
+  const spans = neighbourWindows(folder).map(spanOf);
+  return victimWalks(folder).filter(({ begins, ends }) => spans.some(({ from, to }) => begins >= from && ends <= to));
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -75,7 +74,12 @@ describe('CACHE-001', () => {
   const plan = { victim: { eighths: 2, blocks: 0 }, rows: [STREAM], times: TIMES };
 
   it('finds the hits beside a stream at the same time, of a cache with a near and a far half', async () => {
-    const { result, record } = await measured('CACHE-001', cacheHitRateBy(plan), ',mps=1,l2_far_ns=60');
+    const { result, record } = await measuredStreams(
+      'CACHE-001',
+      cacheHitRateBy(plan),
+      ',l2_far_ns=60',
+      neighbourWindows,
+    );
     expect(result).toMatchObject({ status: 'ok', processes: 2, details: { scale: { hits: [{}, {}] } } });
     const recorded = recordedHits(besideStreams(record));
     // By hand: a quarter of the cache and four times the cache share it, while the stream runs.
@@ -144,13 +148,15 @@ it('CACHE-002 finds what bursts of several sizes evict of a quarter of the cache
 it('CACHE-003 finds what four tenants lose whose sets are twice the cache', async () => {
   const plan = { eighths: [1, 16], windowMs: 300 };
   // The cache has four times the DRAM's rate.
-  const { result, record } = await measured('CACHE-003', cacheCollisionBy(plan), ',mps=1,l2_gbs=19200');
+  const lastTwo = (folder: string) => streamWindows(folder).map((windows) => windows.slice(-2));
+  const { result, record } = await measuredStreams('CACHE-003', cacheCollisionBy(plan), ',l2_gbs=19200', (folder) =>
+    lastTwo(folder).flat(),
+  );
   expect(result).toMatchObject({ status: 'ok', processes: 4 });
-  const windows = kernelsNamed(record, 'gvb_bandwidth_r').map((kernels) => windowsOf(kernels).slice(-2));
+  const windows = lastTwo(record);
   const rates = [0, 1].map((window) => {
-    const all = windows.map((each) => each[window] as Kernel[]);
-    const from = Math.max(...all.map((kernels) => (kernels[0] as Kernel).begins));
-    const to = Math.min(...all.map((kernels) => (kernels.at(-1) as Kernel).ends));
+    const all = windows.map((each) => each[window] as Window);
+    const { from, to } = commonTime(all);
     return all.map((kernels) => kernelsIn(kernels, from, to) / (to - from));
   }) as [number[], number[]];
   const recorded = Math.max(...rates[0].map((rate, tenant) => 100 * (1 - (rates[1][tenant] as number) / rate)));
@@ -162,7 +168,12 @@ it('CACHE-003 finds what four tenants lose whose sets are twice the cache', asyn
 
 it('CACHE-004 finds how much longer loads take, and what of it queues are', async () => {
   const plan = { victim: { eighths: 1, blocks: 1 }, rows: [STREAM], times: TIMES };
-  const { result, record } = await measured('CACHE-004', cacheContentionBy(plan), ',mps=1,kernel_ns=0');
+  const { result, record } = await measuredStreams(
+    'CACHE-004',
+    cacheContentionBy(plan),
+    ',kernel_ns=0',
+    neighbourWindows,
+  );
   expect(result).toMatchObject({ status: 'ok', processes: 2 });
   const recorded = mean(besideStreams(record).map(lasted)) / STEPS;
   expect(Math.abs((result.value as number) - 100 * (recorded / HIT_NS - 1))).toBeLessThan(0.3);
