@@ -15,12 +15,17 @@ import type { MetricResult } from '../../lib/results/document.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import type { System, Tenant } from '../../lib/systems/system.js';
 import { metricNamed } from '../metric-named.js';
-import { emptyFolder, measure, type MeasureFunction, type Settings } from '../native/child.js';
+import { emptyFolder, measure, type MeasureFunction, type Settings, simulatedFolder } from '../native/child.js';
 import { ownRegion } from '../temporary.js';
 import { undisturbed } from '../undisturbed.js';
 
-const CATEGORIES: readonly Category[] = ['bandwidth', 'pcie', 'scheduling', 'fragmentation', 'error-recovery'];
+const CATEGORIES: readonly Category[] = [
+  ...(['bandwidth', 'cache', 'pcie', 'nccl'] as const),
+  ...(['scheduling', 'fragmentation', 'error-recovery'] as const),
+];
 
+/** Where the simulated NCCL is. */
+const nccl = join(simulatedFolder, 'nccl');
 const folder = emptyFolder();
 const lazyLayer = join(folder, 'lazy-layer.so');
 const slowClock = join(folder, 'slow-clock.so');
@@ -58,6 +63,7 @@ const NO_COPIES: Lie = { name: 'copies that move nothing', sim: { copy_skip: 1 }
 const ofMemory = /^no more than the memory can move: .* GB\/s, but the memory moves 4800 GB\/s$/;
 const undone = /^a call reported success without doing its work: /;
 const ofLink = /^no faster than the link: .* GB\/s, but PCIe generation \d, \d+ lanes carries /;
+const unfilled = /^every rank has every result: \d+ of \d+ words on 2 ranks are not what /;
 const uncopied = /reported success, but .* words|reported success, but \d+ of \d+/;
 const noClock = /^the device's clock ran at 0\.5\d* of the rate of the host's: its times are not times\.$/;
 const unordered = /^a call reported success without doing its work: the stamps of successive kernels are not in order/;
@@ -97,6 +103,14 @@ const OWN: Readonly<Record<string, readonly (readonly [Lie, RegExp])[]>> = {
     [UNTIMED_COPIES, ofLink],
     [NO_COPIES, uncopied],
   ],
+  'CACHE-001': [[NO_KERNELS, undone]],
+  'CACHE-002': [[NO_KERNELS, undone]],
+  'CACHE-003': [[NO_KERNELS, undone]],
+  'CACHE-004': [[NO_KERNELS, undone]],
+  'NCCL-001': [[lazy('collectives that never run', 'ncclAllReduce=0'), unfilled]],
+  'NCCL-002': [[lazy('collectives that never run', 'ncclAllGather=0'), unfilled]],
+  'NCCL-003': [[lazy('copies that never run', 'cuMemcpyPeerAsync=0'), uncopied]],
+  'NCCL-004': [[lazy('collectives that never run', 'ncclBroadcast=0'), unfilled]],
   // Copies that take no time are in pairs/pcie-003.test.ts.
   'PCIE-003': [
     [NO_COPIES, /reported success/],
@@ -165,6 +179,7 @@ function systemOf(settings: Settings, { environment, apart }: Lie): System {
     PATH: process.env.PATH,
     HOME: emptyFolder(),
     GVB_SIM: of(''),
+    LD_LIBRARY_PATH: nccl,
     ...environment?.(),
   });
   if (!apart) return system;
@@ -184,7 +199,8 @@ async function measured(id: string, lie: Lie): Promise<MetricResult> {
   const memory_mib = definition.where === 'process' ? 96 : 4_096;
   const context_mib = definition.where === 'process' ? 1 : 100;
   const card: Settings = { init_ms: 1, context_ms: 1, memory_mib, context_mib, l2_mib: 4, switch_us: 100 };
-  const settings: Settings = { ...card, mps: IN_TURN.test(id) ? 0 : 1, ...lie.sim };
+  const cards: Settings = definition.needs.includes('two GPUs') ? { devices: 2 } : {};
+  const settings: Settings = { ...card, mps: IN_TURN.test(id) ? 0 : 1, ...cards, ...lie.sim };
   if (definition.where !== 'process')
     return measureMetric({ ...definition, measure: MEASURED_BY[id] ?? definition.measure }, options, {
       system: systemOf(settings, lie),
