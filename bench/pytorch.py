@@ -76,8 +76,18 @@ def memory():
     yield "weights of 8192 x 8192, one row", 16 * 8192 * 8192 * 2 / milliseconds(multiply_all) / 1e6
 
 
+def transfers():
+    size = 1 << 28
+    device = torch.empty(size, dtype=torch.uint8, device=GPU)
+    for name, host in (("pinned", torch.zeros(size, dtype=torch.uint8).pin_memory()), ("pageable", torch.zeros(size, dtype=torch.uint8))):
+        to_device = milliseconds(lambda: device.copy_(host, non_blocking=True), 5)
+        to_host = milliseconds(lambda: host.copy_(device, non_blocking=True), 5)
+        yield f"{name}, to the device", size / to_device / 1e6
+        yield f"{name}, to the host", size / to_host / 1e6
+
+
 torch.manual_seed(1)
 print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}")
-for title, unit, measured in (("products", "TFLOPS", products), ("attention", "TFLOPS", attention), ("memory", "GB/s", memory)):
+for title, unit, measured in (("products", "TFLOPS", products), ("attention", "TFLOPS", attention), ("memory", "GB/s", memory), ("transfers", "GB/s", transfers)):
     for name, value in measured():
         print(f"{title}\t{name}\t{value:.1f} {unit}")

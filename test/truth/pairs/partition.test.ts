@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { PartitionRow } from '../../../lib/metrics/partition.js';
 import type { Check, MetricResult } from '../../../lib/results/document.js';
 import { emptyFolder, measureRecorded, type Settings } from '../../native/child.js';
+import { median } from '../../../lib/stats/median.js';
 import { environmentUnder, measured } from '../../native/measured.js';
 import { recordedByProcess, type RecordedCall } from '../../native/record.js';
 import { ownRegion } from '../../temporary.js';
+import { undisturbed } from '../../undisturbed.js';
 
 const partitionIn = ({ details }: MetricResult) => details.partition as PartitionRow;
 const checkOf = ({ checks }: MetricResult): Check | undefined =>
@@ -13,11 +15,39 @@ const checkOf = ({ checks }: MetricResult): Check | undefined =>
 
 const lasted = ({ begins, ends }: RecordedCall): number => ends - begins;
 
+/** Runs of the whole card and of each other number of streams; the partition has five. */
+const RUNS = 4;
+const PARTITION_RUNS = 5;
+const KERNELS_OF_STREAM = 4;
+
 async function concurrency(settings: Settings) {
-  const { results, recorded } = await measureRecorded([['measureStreamConcurrency', { iterations: 4 }]], {
-    sim: { init_ms: 1, context_ms: 1, ...settings },
+  const { results, recorded } = await measureRecorded([['measureStreamConcurrency', { iterations: RUNS }]], {
+    sim: { init_ms: 1, context_ms: 1, recorded: 'cuLaunchKernel', ...settings },
   });
-  return { result: results[0] as MetricResult, recorded };
+  return { result: results[0] as MetricResult, calls: recorded.calls };
+}
+
+/** Kernels of one run: one alone, then those of all streams. */
+const kernelsOfRun = (streams: number): number => 1 + KERNELS_OF_STREAM * streams;
+
+/** From the first start to the last end of each run of eight streams, ns, in the partition and on the whole card. */
+function spansOf(calls: readonly RecordedCall[]) {
+  const launches = calls.filter(({ name, hook }) => name === 'cuLaunchKernel' && !hook);
+  const others = [2, 4, 16, 32].reduce((sum, streams) => sum + RUNS * kernelsOfRun(streams), 0);
+  const length = kernelsOfRun(8);
+  const runsBefore = (end: number, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const run = launches.slice(end - (count - i) * length + 1, end - (count - i - 1) * length);
+      return Math.max(...run.map(({ ends }) => ends)) - Math.min(...run.map(({ begins }) => begins));
+    });
+  const wholeEnds = launches.length - others;
+  return { inPartition: runsBefore(wholeEnds - RUNS * length, PARTITION_RUNS), whole: runsBefore(wholeEnds, RUNS) };
+}
+
+/** A process that is kept from launching lengthens a run; then the typical run is not the card's own. */
+function delayed(calls: readonly RecordedCall[]) {
+  const late = Object.values(spansOf(calls)).some((spans) => median(spans).value > 1.01 * Math.min(...spans));
+  return late ? [{ id: 'SCHED-003', reason: 'the typical run took longer than the shortest by 1 %' }] : [];
 }
 
 async function loads(sim: string) {
@@ -38,12 +68,23 @@ const CARDS = [
 
 describe('SCHED-003', () => {
   it.each(CARDS)('finds the partition of a card with %i multiprocessors of generation %i', async (sms, cc, _, size) => {
-    const { result } = await concurrency({ sms, cc });
+    const { result, calls } = await undisturbed(
+      () => concurrency({ sms, cc }),
+      () => [],
+      (measurement) => delayed(measurement.calls),
+    );
     expect(result.status).toBe('ok');
     const row = partitionIn(result);
     const used = 8 * Math.floor(sms / 8);
-    expect(row).toMatchObject({ multiprocessors: size, of: sms, expectedPercent: (100 * size) / used });
-    expect(Math.abs(row.errorPercent)).toBeLessThan(1);
+    const expectedPercent = (100 * size) / used;
+    expect(row).toMatchObject({ multiprocessors: size, of: sms, expectedPercent });
+    // The card's own record: of the shortest runs, in which the streams start one launch after the other, and of the
+    // typical ones, which the metric must find.
+    const { inPartition, whole } = spansOf(calls);
+    const shortest = (100 * Math.min(...whole)) / Math.min(...inPartition);
+    expect(Math.abs(shortest / expectedPercent - 1)).toBeLessThan(0.02);
+    const recorded = (100 * median(whole).value) / median(inPartition).value;
+    expect(Math.abs(row.measuredPercent / recorded - 1)).toBeLessThan(0.001);
     expect(checkOf(result)).toMatchObject({ passed: true });
   });
 
