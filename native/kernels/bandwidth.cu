@@ -59,25 +59,32 @@ __device__ __forceinline__ uint32_t fault_of(const uint4& piece) {
 
 }  // namespace
 
-// Reads `count` pieces of 16 bytes `passes` times. A piece that was never written spoils the count of blocks.
+// Reads `count` pieces of 16 bytes `passes` times, round and round: every thread has as many loads in flight in a small
+// set, which has fewer pieces than there are threads, as in a large one. A piece that was never written spoils the count
+// of blocks.
 extern "C" __global__ void __launch_bounds__(1024)
     gvb_bandwidth_read(const uint4* in, unsigned long long count, unsigned passes, unsigned long long* span,
                        unsigned long long* blocks) {
   const Report report{span, blocks};
   begin(report);
-  const unsigned long long step = threads();
+  const unsigned long long step = threads(), all = count * passes, onward = step % count;
+  unsigned long long at = first_piece() % count;
+  const auto next = [&] {
+    const uint4 piece = __ldcg(in + at);
+    at += onward;
+    if (at >= count) at -= count;
+    return piece;
+  };
   uint32_t wrong = 0;
-  for (unsigned pass = 0; pass < passes; ++pass) {
-    unsigned long long i = first_piece();
-    for (; i + (kInFlight - 1) * step < count; i += kInFlight * step) {
-      uint4 pieces[kInFlight];
+  unsigned long long i = first_piece();
+  for (; i + (kInFlight - 1) * step < all; i += kInFlight * step) {
+    uint4 pieces[kInFlight];
 #pragma unroll
-      for (unsigned k = 0; k < kInFlight; ++k) pieces[k] = __ldcg(in + i + k * step);
+    for (unsigned k = 0; k < kInFlight; ++k) pieces[k] = next();
 #pragma unroll
-      for (unsigned k = 0; k < kInFlight; ++k) wrong |= fault_of(pieces[k]);
-    }
-    for (; i < count; i += step) wrong |= fault_of(__ldcg(in + i));
+    for (unsigned k = 0; k < kInFlight; ++k) wrong |= fault_of(pieces[k]);
   }
+  for (; i < all; i += step) wrong |= fault_of(next());
   // No number of blocks adds up to what is counted then.
   if (__any_sync(0xffffffff, wrong != 0) && threadIdx.x % 32 == 0) atomicAdd(own_counter(report), kWrong);
   end(report);

@@ -1,5 +1,7 @@
 // Allocates memory of every kind until there is none left: software that handles the error must keep working.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "probe/probe.h"
@@ -87,24 +89,52 @@ void pinned(Run& run) {
   run.need(cuda::cuMemFreeHost, host);
 }
 
-void graph(Run& run) {
-  run.enter();
-  abi::CUgraph graph = nullptr;
+// Which of its steps refuses the graph differs from run to run on the same driver: its code counts, not the step.
+int refused_graph(Run& run, abi::CUgraph graph, abi::CUgraphExec* executable) {
   abi::CUgraphNode node = nullptr;
-  abi::CUgraphExec executable = nullptr;
   abi::CUDA_MEM_ALLOC_NODE_PARAMS_v1 memory{};
   memory.poolProps.allocType = abi::CU_MEM_ALLOCATION_TYPE_PINNED;
   memory.poolProps.location = {abi::CU_MEM_LOCATION_TYPE_DEVICE, run.device};
   memory.bytesize = memory_of(run).total + kBeyondBytes;
-  run.need(cuda::cuGraphCreate, &graph, 0);
-  int code = run.call(cuda::cuGraphAddMemAllocNode, &node, graph, nullptr, 0, &memory);
-  if (code == abi::CUDA_SUCCESS) code = run.call(cuda::cuGraphInstantiateWithFlags, &executable, graph, 0);
-  if (code == abi::CUDA_SUCCESS) {
-    run.call(cuda::cuGraphLaunch, executable, nullptr);
-    run.call(cuda::cuStreamSynchronize, nullptr);
-    run.need(cuda::cuGraphExecDestroy, executable);
+  const auto add = run.address(cuda::cuGraphAddMemAllocNode);
+  const auto instantiate = run.address(cuda::cuGraphInstantiateWithFlags);
+  const auto launch = run.address(cuda::cuGraphLaunch);
+  const auto wait = run.address(cuda::cuStreamSynchronize);
+  int code = add(&node, graph, nullptr, 0, &memory);
+  if (code == abi::CUDA_SUCCESS) code = instantiate(executable, graph, 0);
+  if (code == abi::CUDA_SUCCESS) code = launch(*executable, nullptr);
+  const int waited = wait(nullptr);
+  return code == abi::CUDA_SUCCESS ? waited : code;
+}
+
+// The driver gives back in the background what it had reserved for the graph, and refuses every allocation until then.
+void wait_for_memory(Run& run) {
+  constexpr unsigned kAttempts = 300;
+  const auto allocate = run.address(cuda::cuMemAlloc_v2);
+  const char* step = "cuMemAlloc_v2 until it is granted";
+  report::calls(step);
+  CUdeviceptr at = 0;
+  int code = allocate(&at, kUsedBytes);
+  for (unsigned i = 1; i < kAttempts && code == abi::CUDA_ERROR_OUT_OF_MEMORY; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    code = allocate(&at, kUsedBytes);
   }
+  report::code(step, code);
+  if (code == abi::CUDA_SUCCESS) run.need(cuda::cuMemFree_v2, at);
+}
+
+void graph(Run& run) {
+  run.enter();
+  abi::CUgraph graph = nullptr;
+  abi::CUgraphExec executable = nullptr;
+  run.need(cuda::cuGraphCreate, &graph, 0);
+  const char* step = "a graph until it is refused";
+  report::calls(step);
+  report::code(step, refused_graph(run, graph, &executable));
+  if (executable) run.need(cuda::cuGraphExecDestroy, executable);
   run.need(cuda::cuGraphDestroy, graph);
+  run.need(cuda::cuDeviceGraphMemTrim, run.device);
+  wait_for_memory(run);
 }
 
 }  // namespace

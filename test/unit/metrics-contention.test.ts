@@ -1,9 +1,10 @@
 /** PCIE-003 and FRAG: numbers computed from given windows and states. */
-import { expect, it } from 'vitest';
-import { steadyCheck } from '../../lib/metrics/fragmentation/frag-002-allocation-degradation.js';
+import { describe, expect, it } from 'vitest';
+import { slowdown, steadyCheck } from '../../lib/metrics/fragmentation/frag-002-allocation-degradation.js';
 import { driftPer } from '../../lib/metrics/fragmentation/frag-003-reclaim.js';
-import { indexOf } from '../../lib/metrics/fragmentation/frag-001-fragmentation-index.js';
+import { agreementCheck, indexOf } from '../../lib/metrics/fragmentation/frag-001-fragmentation-index.js';
 import { curveOf, impactOf } from '../../lib/metrics/pcie/pcie-003-contention.js';
+import { GIB } from '../../lib/metrics/units.js';
 
 it('the impact is that on the tenant which lost most, over all windows', () => {
   const row = {
@@ -59,8 +60,42 @@ it('drift is what is said to be lost and is not held, per 100 000 calls', () => 
   expect(driftPer(0, 0, 0)).toBeNull();
 });
 
-it('an allocator that changed by a tenth is not steady', () => {
-  expect(steadyCheck(1_000, 1_099).passed).toBe(true);
-  expect(steadyCheck(1_000, 1_101).passed).toBe(false);
-  expect(steadyCheck(1_000, 899).passed).toBe(false);
+it('an allocator that changed by half is not steady', () => {
+  expect(steadyCheck(1_000, 1_499).passed).toBe(true);
+  expect(steadyCheck(1_000, 1_501).passed).toBe(false);
+  expect(steadyCheck(1_000, 499).passed).toBe(false);
+});
+
+describe('slower beside fragments', () => {
+  const estimate = (value: number, ci95: [number, number] | null) => ({ value, ci95 });
+  const before = estimate(50, [49, 51]);
+  const after = estimate(60, [58, 62]);
+
+  it('is relative to both contiguous states, and the interval covers each of them', () => {
+    const { reference, value, ci95 } = slowdown(estimate(110, [106, 116]), [before, after]);
+    expect(reference).toBe(55);
+    expect(value).toBe(2);
+    expect(ci95).toEqual([106 / 62, 116 / 49]);
+  });
+
+  it('has no interval where a state has none', () => {
+    expect(slowdown(estimate(110, null), [before, after]).ci95).toBeNull();
+    expect(slowdown(estimate(110, [106, 116]), [before, estimate(60, null)]).ci95).toBeNull();
+  });
+});
+
+describe('reported free memory beside NVML', () => {
+  const LIMIT = 60 * GIB;
+  const accounts = (told: number, held: number, blocks = 0) => [{ path: 'cuMemAlloc_v2', told, held, blocks }];
+
+  it('may count requests in place of granules, at most one for each block', () => {
+    expect(agreementCheck(accounts(26.75 * GIB, 28.81 * GIB, 2_937), LIMIT).passed).toBe(true);
+    expect(agreementCheck(accounts(26.75 * GIB, 28.81 * GIB, 100), LIMIT).passed).toBe(false);
+    // Nobody counts more than is held.
+    expect(agreementCheck(accounts(28.81 * GIB, 26.75 * GIB, 2_937), LIMIT).passed).toBe(false);
+  });
+
+  it('is not checked where no process looks from outside', () => {
+    expect(agreementCheck([], LIMIT).passed).toBe('not checked');
+  });
 });

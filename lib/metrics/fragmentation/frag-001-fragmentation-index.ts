@@ -126,16 +126,31 @@ function described({ path, seed, turnover, found, state }: Row) {
   };
 }
 
+/** Bytes that the reported free memory shrank by, that NVML shows more in use, and the blocks that are held. */
+export interface Accounts {
+  path: string;
+  told: number;
+  held: number;
+  blocks: number;
+}
+
+const accountsOf = ({ path, found }: Row): Accounts[] =>
+  found?.shrunkBytes == null || found.heldBytes === null
+    ? []
+    : [{ path, told: found.shrunkBytes, held: found.heldBytes, blocks: found.churn.blocks }];
+
+/** The card hands out granules: where a system counts what is requested, NVML shows at most one more for each block. */
+function agree({ told, held, blocks }: Accounts, limitBytes: number): boolean {
+  const slack = AGREEMENT * limitBytes + KEPT_BYTES;
+  return held >= told - slack && held <= told + slack + blocks * GRANULE;
+}
+
 /** If the reported free memory does not match what is held, the index says nothing about fragmentation. */
-function agreementCheck(rows: readonly Row[], limitBytes: number): Check {
+export function agreementCheck(compared: readonly Accounts[], limitBytes: number): Check {
   const name = 'NVML agrees with the reported free memory';
-  const compared = rows.flatMap(({ path, found }) => {
-    if (found?.shrunkBytes == null || found.heldBytes === null) return [];
-    return [{ path, told: found.shrunkBytes, held: found.heldBytes }];
-  });
   if (compared.length === 0) return { name, passed: 'not checked', detail: 'no process checks the card from outside' };
-  const off = compared.find(({ told, held }) => Math.abs(told - held) > AGREEMENT * limitBytes + KEPT_BYTES);
-  const { path, told, held } = off ?? (compared[0] as (typeof compared)[number]);
+  const off = compared.find((each) => !agree(each, limitBytes));
+  const { path, told, held } = off ?? (compared[0] as Accounts);
   return {
     name,
     passed: off === undefined,
@@ -174,10 +189,7 @@ async function fragment(context: MeasureContext, tenant: ChurnTenant): Promise<F
 function judge({ room, rows, spans }: Fragmented, asFound: Check): Measured {
   const headline = rows.filter(isHeadline);
   const details = { ...room, rows: rows.map(described) };
-  const agrees = agreementCheck(
-    rows.filter(({ path }) => path === HEADLINE),
-    room.limitBytes,
-  );
+  const agrees = agreementCheck(rows.filter(({ path }) => path === HEADLINE).flatMap(accountsOf), room.limitBytes);
   const returned = returnedCheck(spans);
   const checks = [agrees, returned, asFound];
   const bad = headline.find(({ state }) => state !== null)?.state;

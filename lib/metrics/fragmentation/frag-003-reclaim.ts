@@ -10,7 +10,7 @@ import { measureFunction } from '../measure-function.js';
 import { withCardAsFound } from '../returned-memory.js';
 import { isOutOfMemory, rowState } from '../row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
-import { formatBytes, MIB } from '../units.js';
+import { formatBytes, GIB, MIB } from '../units.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS } from './churn.js';
 
 /** The ways to allocate memory that current programs mix. */
@@ -19,6 +19,8 @@ const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
 /** Allocations and frees on all paths together. */
 const OPERATIONS = { quick: 4_000, standard: 10_000, thorough: 100_000 } as const;
 const PER = 100_000;
+/** Filled at most by all paths together before the turnover: the calls are what is counted, not the memory. */
+const MOST_FILLED = 32 * GIB;
 const DEADLINE_MS = 120_000;
 /** How long a successor waits for the quota of a tenant that was killed. */
 const RETURNS_MS = { quick: 3_000, standard: 5_000, thorough: 20_000 } as const;
@@ -91,7 +93,7 @@ async function churnAll(
     progress(`${turnover} calls by ${path}`, 0.2 + (0.4 * index) / PATHS.length);
     try {
       const churn = await tenant.churn(path, {
-        fillBytes: Math.floor(churnOf(room).fillBytes / PATHS.length),
+        fillBytes: Math.floor(Math.min(churnOf(room).fillBytes, MOST_FILLED) / PATHS.length),
         turnover,
         keepBytes: 0,
         seed: SEEDS[index] as number,

@@ -252,7 +252,7 @@ export function tally({ rows, measured }: OutcomeTable, system: number): string 
     const outcome = outcomes[system];
     if (!outcome || outcome.state === 'plain') continue;
     const entry = found.get(outcome.word) ?? { state: outcome.state, names: [] };
-    entry.names.push(keys.join(', '));
+    entry.names.push(keys.filter(Boolean).join(', '));
     found.set(outcome.word, entry);
   }
   if (found.size === 0) return null;
