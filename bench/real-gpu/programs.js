@@ -1,14 +1,14 @@
-// Part programs: the decode loop of examples/pytorch through exec, natively and with half of the card under three
-// layers, and LLM-004 under the same systems. Its headline and `decode@mode=eager/itl` measure the same, so their
-// verdicts must agree.
+// Part programs: the decode loop of examples/pytorch as a CUDA graph through exec, natively and with half of the card
+// under three layers, and LLM-004 under the same systems. Its headline and `decode/itl` are both bound by the GPU, so
+// their verdicts must agree.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { command, compare, describe, lines, out, systemsOf, values, verdict } from './evidence.js';
 
-const CONFIG = fileURLToPath(new URL('../../examples/pytorch/workloads.yaml', import.meta.url));
-const PROGRAM = 'decode@mode=eager/itl';
+const CONFIG = fileURLToPath(new URL('decode.yaml', import.meta.url));
+const PROGRAM = 'decode/itl';
 const MEMORY = 'memory=60GiB';
 const ROUNDS = values.rounds ?? '3';
 
