@@ -47,7 +47,7 @@ struct CardSettings {
   int64_t cc = 90;
   double kernel_ns = 1000;
   double timeslice_us = 2000;
-  double switch_us = 0;          // in which nobody runs, between two turns
+  double switch_us = 1;          // in which nobody runs, between two turns
   int64_t turns_end = 0;         // when others wait: 0 after a slice, 1 after a kernel, 2 when all of it is over
   double fault_us = 0;           // from a kernel's fault until the host can learn of it
   double recovery_ms = 0;        // from a kernel's fault until a context can be opened

@@ -21,7 +21,7 @@ export interface InterferencePlan {
 
 const MOST = 3;
 const PLANS: Record<Tier, InterferencePlan> = {
-  quick: { neighbours: [MOST], aloneMs: 400, togetherMs: 800, turns: 1 },
+  quick: { neighbours: [MOST], aloneMs: 300, togetherMs: 500, turns: 1 },
   standard: { neighbours: [1, 2, MOST], aloneMs: 1_500, togetherMs: 1_500, turns: 1 },
   thorough: { neighbours: [1, 2, MOST], aloneMs: 3_000, togetherMs: 3_000, turns: 3 },
 };
