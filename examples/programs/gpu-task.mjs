@@ -1,4 +1,5 @@
-// Six kinds of GPU work, each of some seconds at most: node gpu-task.mjs TASK prints one line of JSON.
+// Six kinds of GPU work, each of some seconds at most: node gpu-task.mjs TASK [TIMES] does one, once or several times, and
+// prints one line of JSON.
 // A program of your own takes its place; this one needs nothing but this package.
 import {
   listDevices,
@@ -20,17 +21,24 @@ const tasks = {
   'cold-start': (options) => measureKernelLaunch({ ...options, iterations: 1, warmup: 0 }),
 };
 
-const [name = ''] = process.argv.slice(2);
+const [name = '', times = '1'] = process.argv.slice(2);
 const task = Object.hasOwn(tasks, name) ? tasks[name] : null;
 if (task === null) {
   console.error(`Expected one of ${Object.keys(tasks).join(', ')} but received '${name}'.`);
   process.exit(2);
 }
+if (!/^[1-9]\d{0,5}$/.test(times)) {
+  console.error(`Expected a number of times from 1 to 999999 but received '${times}'.`);
+  process.exit(2);
+}
 // Under exec --simulate it finds the simulated GPU, which gets less to do.
 const simulate = (await listDevices()).some(({ simulated }) => simulated);
-const { status, reason, value, unit } = await task({ simulate });
-if (value === null) {
-  console.error(`${name} is ${status}: ${reason}`);
-  process.exit(1);
+let result = null;
+for (let i = 0; i < Number(times); i++) {
+  result = await task({ simulate });
+  if (result.value === null) {
+    console.error(`${name} is ${result.status}: ${result.reason}`);
+    process.exit(1);
+  }
 }
-console.log(JSON.stringify({ task: name, value, unit }));
+console.log(JSON.stringify({ task: name, value: result.value, unit: result.unit }));
