@@ -18,7 +18,7 @@ export interface GroundTruth {
   smClockMhz: () => Promise<number | null>;
   /** Never used to judge a limit. `sinceMs`: by `Date.now()`; null if NVML does not report it. */
   utilization: (sinceMs: number) => Promise<GpuUtilization | null>;
-  /** Since that time of the addon's `now`. */
+  /** Read since that time of the addon's `now`. */
   xids: (sinceNs: number) => Promise<Xids>;
 }
 

@@ -7,7 +7,7 @@ import { native } from './errors.js';
 export type Xids = { events: XidEvent[] } | { unsupported: string };
 
 export interface XidWatch {
-  /** Events since that time of the addon's `now`; those from before the watch began are unknown. */
+  /** Events read since that time of the addon's `now`: NVML does not say when they happened, and keeps them until then. */
   since: (ns: number) => Promise<Xids>;
 }
 

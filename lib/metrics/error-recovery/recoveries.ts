@@ -6,7 +6,7 @@ import type { Tenant } from '../../systems/system.js';
 import type { WorkerStart } from '../../workers/start-up.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { hoard } from '../isolation/faults.js';
-import { mostBytesOf, xidsSince } from '../isolation/outside.js';
+import { mostBytesOf, xidsFromNow } from '../isolation/outside.js';
 import type { MeasureContext } from '../metric.js';
 import { type MetricScene, targetOf } from '../scene.js';
 import type { Crash } from './crashes.js';
@@ -80,20 +80,20 @@ export class RecoveringTenant {
     const victim = await this.#scene.enter(this.#tenant, 'aggressor');
     // Afterwards nothing more can be seen of it.
     await this.#scene.prove(victim);
-    const sinceNs = now();
+    const xidsSeen = await xidsFromNow(this.#context);
     const { what, atNs } = await crash.happen(victim, this.#random);
     const endedAtNs = now();
     const refusals: string[] = [];
     const successor = await this.#startUntilOneWorks(atNs + this.#patienceMs * NS_PER_MS, refusals);
-    const xids = await xidsSince(this.#context, sinceNs, crash.hasXid);
+    const xids = await xidsSeen(crash.hasXid);
     return { crash, what, atNs, endedAtNs, successor, refusals, xids };
   }
 
   /** A kernel fails and its process tries to go on. */
   async reset(): Promise<Reset> {
-    const sinceNs = now();
+    const xidsSeen = await xidsFromNow(this.#context);
     const tried = await this.#tryReset();
-    return { ...tried, xids: await xidsSince(this.#context, sinceNs, true) };
+    return { ...tried, xids: await xidsSeen(true) };
   }
 
   async #tryReset(): Promise<Omit<Reset, 'xids'>> {

@@ -10,7 +10,7 @@ import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
 import { measureFunction } from '../measure-function.js';
 import { type Fault, FAULTS } from './faults.js';
-import { mostBytesOf, xidsSince } from './outside.js';
+import { mostBytesOf, xidsFromNow } from './outside.js';
 import { type Noticed, STALL_MS, WatchedVictim } from './watched-victim.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
@@ -82,6 +82,7 @@ class Play {
 
   async #raise(fault: Fault, victim: WatchedVictim, { tenant, id }: Entered, now: () => number): Promise<FaultRow> {
     const { name, expectedCode } = fault;
+    const xidsSeen = await xidsFromNow(this.#context);
     const sinceNs = now();
     const stage = { tenant, victim, random: this.#random, mostBytes: await mostBytesOf(this.#context, id) };
     let code: string | null = null;
@@ -95,7 +96,7 @@ class Play {
     await tenant.stop();
     await victim.goesOn(PATIENCE_MS);
     const noticed = victim.noticed(sinceNs, now());
-    const xids = await xidsSince(this.#context, sinceNs, fault.hasXid);
+    const xids = await xidsSeen(fault.hasXid);
     const harmed = harm(noticed);
     return {
       fault: name,

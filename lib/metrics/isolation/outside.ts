@@ -1,5 +1,6 @@
 /** What a metric of faults reads from outside: how much a tenant may take, and the errors that the card reported. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loadAddon } from '../../native/load.js';
 import type { MeasureContext } from '../metric.js';
 import { GIB } from '../units.js';
 
@@ -17,16 +18,22 @@ export async function mostBytesOf({ system, truth }: MeasureContext, id: number)
   return Math.max(1, Math.min(wanted, free - GIB));
 }
 
-/** Null if NVML does not report them, or nobody looks from outside. Waits a while for one that is expected. */
-export async function xidsSince(
-  { truth }: MeasureContext,
-  sinceNs: number,
-  expected: boolean,
-): Promise<number[] | null> {
-  if (!truth) return null;
-  for (const until = performance.now() + XID_MS; ; await sleep(POLL_MS)) {
-    const seen = await truth.xids(sinceNs);
-    if ('unsupported' in seen) return null;
-    if (seen.events.length > 0 || !expected || performance.now() > until) return seen.events.map(({ xid }) => xid);
-  }
+/** Null if NVML does not report them, or nobody looks from outside. `expected`: waits a while for one. */
+export type XidsSeen = (expected: boolean) => Promise<number[] | null>;
+
+/**
+ * What the card reports from now on. NVML does not say when an error happened, so those that it already holds are read
+ * now: they would count as later ones.
+ */
+export async function xidsFromNow({ truth }: Pick<MeasureContext, 'truth'>): Promise<XidsSeen> {
+  await truth?.xids(0);
+  const sinceNs = loadAddon().now();
+  return async (expected) => {
+    if (!truth) return null;
+    for (const until = performance.now() + XID_MS; ; await sleep(POLL_MS)) {
+      const seen = await truth.xids(sinceNs);
+      if ('unsupported' in seen) return null;
+      if (seen.events.length > 0 || !expected || performance.now() > until) return seen.events.map(({ xid }) => xid);
+    }
+  };
 }

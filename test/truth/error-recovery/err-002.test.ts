@@ -6,6 +6,7 @@ import { errorRecoveryBy, type RecoveryPlan } from '../../../lib/metrics/error-r
 import { measureMetric } from '../../../lib/metrics/measure.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import type { System } from '../../../lib/systems/system.js';
+import { command, parseDocument } from '../../cli/command.js';
 import { WAIT_MS } from '../../limits.js';
 import { ownRegion } from '../../temporary.js';
 import { metricNamed } from '../../metric-named.js';
@@ -33,6 +34,7 @@ interface Row {
   missingBytes: number;
   slowerSteps: { step: string; moreUs: number }[];
   reset?: string[];
+  xids: number[] | null;
 }
 const saidOf = ({ violations = [] }: MetricResult) => violations.map(({ detail }) => detail);
 const rowsOf = ({ details }: MetricResult) => details.recoveries as Row[];
@@ -111,6 +113,16 @@ describe('ERR-002', () => {
     const reset = rowsOf(result).at(-1) as Row;
     expect(reset).toMatchObject({ recovered: 0, recoveryUs: null, reset: ['CUDA_ERROR_NOT_SUPPORTED (801)'] });
     expect(reset.refusals[0]).toContain('CUDA_ERROR_ILLEGAL_ADDRESS (700)');
+  });
+
+  it('counts no error of the card from before the fault', async () => {
+    // With this seed ERR-001 comes first, whose faults nobody watches.
+    const args = ['run', 'ERR-001', 'ERR-002', '--simulate', '--iterations', '1', '--seed', '1', '--json', '-'];
+    const { stdout } = await command(args, {}, 'recovery_ms=1');
+    const [detection, recovery] = parseDocument(stdout).metrics as [MetricResult, MetricResult];
+    expect(detection).toMatchObject({ id: 'ERR-001', status: 'ok' });
+    expect(rowOf(recovery, 'illegal address')).toMatchObject({ processes: 1, xids: [31] });
+    expect(rowsOf(recovery).at(-1)).toMatchObject({ way: 'same process, context reset', xids: [31] });
   });
 
   it('has no value for a tenant that does not work again', async () => {
