@@ -2113,11 +2113,11 @@ export interface StartDelayRequest {
   /** Pause after the window, before the clocks are mapped again. */
   quietNs: number;
   seed: number;
-  /** Duration of a block of the kernels that this process keeps queued in another stream; 0: no such kernels. */
+  /** Duration of a block of the kernels that this process keeps queued in other streams; 0: no such kernels. */
   holdNs: number;
-  /** Number of these kernels that are kept queued. */
+  /** Number of these kernels that are kept queued, each in a stream of its own. */
   queued: number;
-  /** Whether the small kernel's stream has the highest priority and the other stream the lowest. */
+  /** Whether the small kernel's stream has the highest priority and the other streams the lowest. */
   prioritised: boolean;
 }
 

@@ -18,10 +18,11 @@ struct Fields<StartDelayRequest> : FieldsOf<StartDelayRequest> {
     visit(GVB_FIELD(quiet_ns).says("Pause after the window, before the clocks are mapped again."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(hold_ns).says(
-        "Duration of a block of the kernels that this process keeps queued in another stream; 0: no such kernels."));
-    visit(GVB_FIELD(queued).above_zero().says("Number of these kernels that are kept queued."));
+        "Duration of a block of the kernels that this process keeps queued in other streams; 0: no such kernels."));
+    visit(GVB_FIELD(queued).above_zero().says(
+        "Number of these kernels that are kept queued, each in a stream of its own."));
     visit(GVB_FIELD(prioritised)
-              .says("Whether the small kernel's stream has the highest priority and the other stream the lowest."));
+              .says("Whether the small kernel's stream has the highest priority and the other streams the lowest."));
   }
 };
 

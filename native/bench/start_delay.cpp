@@ -40,38 +40,37 @@ Stream make_stream_of(const Cuda& cuda, int priority) {
   return Stream(cuda, stream);
 }
 
-// Keeps a fixed number of kernels queued that fill the device.
+// Keeps a fixed number of kernels queued that fill the device, each in a stream of its own: kernels of one stream would
+// only be considered for the device one after the other, and a priority would have nothing to overtake.
 class Backlog {
  public:
-  Backlog(DeviceSession& session, const StartDelayRequest& request, Stream stream)
+  Backlog(DeviceSession& session, const StartDelayRequest& request, int priority)
       : cuda_(session.cuda),
         spin_(request.hold_ns),
         kernel_(kept_module(session, gvb_ptx_aggressors).function("gvb_hold")),
         grid_(kBlocksPerMultiprocessor * multiprocessors_of(session)),
         query_(cuda_.require(cuda_.api.cuEventQuery, "cuEventQuery")),
         counters_(cuda_),
-        blocks_(counters_.device()),
-        stream_(std::move(stream)) {
-    for (unsigned i = 0; i < request.queued; ++i) finished_.push_back(make_event(cuda_));
+        blocks_(counters_.device()) {
+    for (unsigned i = 0; i < request.queued; ++i)
+      places_.push_back({make_stream_of(cuda_, priority), make_event(cuda_)});
   }
-  ~Backlog() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Backlog() {
+    for (const Place& place : places_) cuda_.api.cuStreamSynchronize(place.stream.get());
+  }
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
   // Launches a new kernel for each that has ended; returns the number of kernels that are not over.
   unsigned top_up() {
-    while (over_ < launched_) {
-      const abi::CUresult code = query_(finished_[over_ % finished_.size()].get());
-      if (code == abi::CUDA_ERROR_NOT_READY) break;
-      cuda_.check(code, "cuEventQuery", "checking whether a kernel has ended");
-      ++over_;
-    }
-    while (launched_ - over_ < finished_.size()) launch();
-    return static_cast<unsigned>(launched_ - over_);
+    for (Place& place : places_)
+      if (!place.used || over(place)) launch(&place);
+    return static_cast<unsigned>(places_.size());
   }
 
   void drain() {
-    GVB_CALL(cuda_, "waiting for queued kernels", cuStreamSynchronize, stream_.get());
+    for (const Place& place : places_)
+      GVB_CALL(cuda_, "waiting for queued kernels", cuStreamSynchronize, place.stream.get());
     const uint64_t ran = counters_.read();
     if (ran != launched_ * grid_)
       throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: of " +
@@ -80,11 +79,25 @@ class Backlog {
   }
 
  private:
-  void launch() {
+  struct Place {
+    Stream stream;
+    Event finished;
+    bool used = false;
+  };
+
+  bool over(const Place& place) const {
+    const abi::CUresult code = query_(place.finished.get());
+    if (code == abi::CUDA_ERROR_NOT_READY) return false;
+    cuda_.check(code, "cuEventQuery", "checking whether a kernel has ended");
+    return true;
+  }
+
+  void launch(Place* place) {
     void* parameters[] = {&spin_, &blocks_};
     GVB_CALL(cuda_, "launching a kernel that fills the device", cuLaunchKernel, kernel_, grid_, 1, 1, kFullThreads, 1,
-             1, 0, stream_.get(), parameters, nullptr);
-    GVB_CALL(cuda_, "recording an event", cuEventRecord, finished_[launched_ % finished_.size()].get(), stream_.get());
+             1, 0, place->stream.get(), parameters, nullptr);
+    GVB_CALL(cuda_, "recording an event", cuEventRecord, place->finished.get(), place->stream.get());
+    place->used = true;
     ++launched_;
   }
 
@@ -95,9 +108,8 @@ class Backlog {
   const decltype(CudaApi::cuEventQuery) query_;
   const BlockCounters counters_;
   abi::CUdeviceptr blocks_;
-  const Stream stream_;
-  std::vector<Event> finished_;
-  uint64_t launched_ = 0, over_ = 0;
+  std::vector<Place> places_;
+  uint64_t launched_ = 0;
 };
 
 class Delays {
@@ -113,7 +125,7 @@ class Delays {
         launch_(cuda_.require(cuda_.api.cuLaunchKernel, "cuLaunchKernel")),
         mapping_(session),
         random_(request.seed) {
-    if (request.hold_ns > 0) backlog_.emplace(session, request, make_stream_of(cuda_, priorities_.least));
+    if (request.hold_ns > 0) backlog_.emplace(session, request, priorities_.least);
   }
 
   StartDelays run() {

@@ -181,6 +181,15 @@ void a_turn_ends_after_its_slice() { CHECK(ends_of_turns(TurnsEnd::kAfterSlice) 
 // In turn: A to 30, B to 40, A to 70, B to 80.
 void a_turn_ends_after_a_kernel() { CHECK(ends_of_turns(TurnsEnd::kAfterKernel) == (Ends{30, 70, 40, 80})); }
 
+// B comes at 40, in A's second kernel.
+void a_turn_ends_after_the_kernel_that_runs() {
+  Scene scene;
+  scene.card()->turns_end = TurnsEnd::kAfterKernel;
+  const int a = scene.alone(), b = scene.alone();
+  for (int i = 0; i < 3; ++i) scene.put(a, 0, 30, demand_of(kSms));
+  CHECK_EQUAL(scene.end(scene.put(b, 40, 10, demand_of(kSms))), 70);
+}
+
 void a_turn_ends_when_its_party_is_idle() { CHECK(ends_of_turns(TurnsEnd::kWhenIdle) == (Ends{30, 60, 70, 80})); }
 
 // B waits for A's turn to end at 20 and leaves at 5, when A has nothing to run until 100.
@@ -573,6 +582,7 @@ int main() {
   nobody_runs_while_the_card_switches();
   a_turn_ends_after_its_slice();
   a_turn_ends_after_a_kernel();
+  a_turn_ends_after_the_kernel_that_runs();
   a_turn_ends_when_its_party_is_idle();
   a_turn_ends_with_no_party_left();
   a_turn_has_the_whole_card();

@@ -30,7 +30,7 @@ export interface Beside {
 
 export interface PreemptionPlan {
   rows: readonly Beside[];
-  /** Length of the window of each row, and of each of the two windows alone. */
+  /** Length of the window of each row, and of each of the two windows alone; longer beside long kernels. */
   windowMs: number;
   /** Number of repetitions of all rows, each in the opposite order of the one before. */
   series: number;
@@ -47,8 +47,11 @@ const PLANS: Record<Tier, PreemptionPlan> = {
   standard: { rows: [...one, ...deeper(8, 0.5, 1, 10), ...deeper(64, 1, 10)], windowMs: 600, series: 1 },
   thorough: { rows: [...one, ...deeper(8, ...LENGTHS), ...deeper(64, 0.1, 0.5, 1, 10)], windowMs: 2_600, series: 4 },
 };
-const PERIOD_NS = 10 * NS_PER_MS;
-const JITTER_NS = 3 * NS_PER_MS;
+/** Shortest time from the start of a small kernel to the next call, and least range above it. */
+const LEAST_GAP_MS = 5;
+const GAP_RANGE_MS = 10;
+/** A window has room for so many gaps at least. */
+const LEAST_GAPS = 12;
 /** Pause after a window, in which the other process stops its kernels. */
 const QUIET_NS = 30 * NS_PER_MS;
 /** The other process begins this long before the first small kernel and ends this long after the last one. */
@@ -59,6 +62,15 @@ const FEWEST_PROBES = 5;
 /** Fraction of the small kernels that must find a kernel of the other process on the card. */
 const LEAST_RESIDENT = 0.8;
 const GRACE_MS = 90_000;
+
+/**
+ * Gaps are uniform over whole kernels: a small kernel that waited begins where one ends, and with gaps of another range
+ * the next calls would be near the beginnings, or near the ends, of kernels only.
+ */
+export function gapsBeside(kernelMs: number) {
+  const rangeMs = kernelMs * Math.max(1, Math.round(GAP_RANGE_MS / kernelMs));
+  return { periodNs: (LEAST_GAP_MS + rangeMs / 2) * NS_PER_MS, jitterNs: (rangeMs / 2) * NS_PER_MS };
+}
 
 interface Row extends Beside {
   /** Delays in ms of the small kernels that met a kernel of the other process. */
@@ -90,11 +102,14 @@ class Play {
 
   /** `own`: kernels that the process itself keeps queued. */
   async alone(own: Partial<StartDelayRequest> = {}): Promise<StartDelays> {
-    return (await this.#release<StartDelays>(new Map([[this.#victim, this.#probe(own)]])))[0] as StartDelays;
+    const probe = this.#probe(HEADLINE.kernelMs, own);
+    return (await this.#release<StartDelays>(new Map([[this.#victim, probe]])))[0] as StartDelays;
   }
 
   async beside(beside: Beside, row: Row): Promise<void> {
-    const windowMs = this.#windowMs + 2 * LEAD_MS;
+    const probe = this.#probe(beside.kernelMs, {
+      quietNs: 2 * LEAD_MS * NS_PER_MS + QUIET_NS + this.#drainNs(beside),
+    });
     const load: Omit<LoadRequest, 'startAtNs'> = {
       call: 'cuLaunchKernel',
       nodes: 1,
@@ -105,7 +120,7 @@ class Play {
       kernelNs: beside.kernelMs * NS_PER_MS,
       // One kernel runs; the others wait in the queue.
       inFlight: beside.queued + 1,
-      durationNs: windowMs * NS_PER_MS,
+      durationNs: this.#windowNs(beside.kernelMs) + 2 * LEAD_MS * NS_PER_MS,
       binNs: BIN_NS,
       gapNs: BIN_NS,
       partition: 0,
@@ -113,7 +128,7 @@ class Play {
     };
     const tasks = new Map<WorkerTenant, Task>([
       [this.#other, { method: 'load', params: load }],
-      [this.#victim, this.#probe({ quietNs: 2 * LEAD_MS * NS_PER_MS + QUIET_NS + this.#drainNs(beside) })],
+      [this.#victim, probe],
     ]);
     const [kernels, delays] = (await this.#release<unknown>(tasks)) as [Load, StartDelays];
     const met = residentAt(delays, kernels, BIN_NS);
@@ -126,11 +141,14 @@ class Play {
     return Math.min(kernelMs, 10) * NS_PER_MS;
   }
 
-  #probe(more: Partial<StartDelayRequest>): Task {
+  #windowNs(kernelMs: number): number {
+    return Math.max(this.#windowMs * NS_PER_MS, LEAST_GAPS * gapsBeside(kernelMs).periodNs);
+  }
+
+  #probe(kernelMs: number, more: Partial<StartDelayRequest>): Task {
     return sessionTaskOf('startDelays', {
-      windowNs: this.#windowMs * NS_PER_MS,
-      periodNs: PERIOD_NS,
-      jitterNs: JITTER_NS,
+      windowNs: this.#windowNs(kernelMs),
+      ...gapsBeside(kernelMs),
       quietNs: QUIET_NS,
       seed: this.#seed++,
       holdNs: 0,
@@ -157,7 +175,7 @@ interface Played {
 }
 
 /**
- * The delay beside kernels of the same process in another stream: with equal priorities, and with the highest and the
+ * The delay beside kernels of the same process in other streams, one of which runs while another waits: with equal priorities, and with the highest and the
  * lowest.
  */
 async function ownRows(play: Play): Promise<Record<string, unknown>[]> {
@@ -319,7 +337,7 @@ export const preemptionLatency: MetricDefinition = {
  * SCHED-004, ms: how much later than alone a small kernel begins while another process's kernels of 10 ms fill the card.
  * `details.kernels[]` has one row per length and number of queued kernels; `details.fits[]` the line a + b·T through
  * them: b is 0 if the card is time-sliced or preempted, 1 if the small kernel waits for the running kernel, and the
- * number of queued kernels if it waits for the whole queue. `details.ownKernels[]` has kernels of the same process in
- * another stream, with and without priority. `iterations` and `resolution` do not apply.
+ * number of queued kernels if it waits for the whole queue. `details.ownKernels[]` has two kernels of the same
+ * process in other streams, with and without priority. `iterations` and `resolution` do not apply.
  */
 export const measurePreemption = measureFunction(preemptionLatency);

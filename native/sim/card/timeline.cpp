@@ -120,6 +120,7 @@ void take_turns(Timeline* timeline) {
     take_turns(timeline);
   } else if (!found.others) {
     timeline->turn_ends = kForever;
+    timeline->kernel_over = false;
   } else if (timeline->turn_ends == kForever) {
     timeline->turn_ends = std::max(timeline->now, timeline->runs_from) + timeline->slice_ns;
     timeline->kernel_over = false;

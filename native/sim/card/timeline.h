@@ -126,7 +126,7 @@ struct Timeline {
   int64_t runs_from;  // when the party of this turn begins to run; nothing runs while the card switches
   int64_t switch_ns;
   TurnsEnd turns_end;
-  bool kernel_over;     // one has ended since the turn began
+  bool kernel_over;     // one has ended since another party waits
   int64_t fault_ns;     // from a fault until the host can learn of it
   int64_t recovery_ns;  // from a fault until a context can be opened
   int64_t recovered_at;

@@ -28,9 +28,9 @@ const PLAN: PreemptionPlan = {
   series: 1,
 };
 
-const measured = (sim: string, variables: NodeJS.ProcessEnv = {}, record?: string) =>
+const measured = (sim: string, variables: NodeJS.ProcessEnv = {}, record?: string, plan = PLAN) =>
   measureMetric(
-    { ...metricNamed('SCHED-004'), measure: preemptionLatencyBy(PLAN) },
+    { ...metricNamed('SCHED-004'), measure: preemptionLatencyBy(plan) },
     { simulate: true, tier: 'quick', seed: 1 },
     { system: environmentSystem({ ...environment(null, sim, record), ...variables }) },
   );
@@ -50,14 +50,30 @@ interface Fit {
 const rowsOf = ({ details }: MetricResult) => details.kernels as Row[];
 const fitOf = ({ details }: MetricResult) => (details.fits as Fit[])[0] as Fit;
 
-/** Waits, in ms, of the small kernels that waited for at least a part of a slice. */
-function waits(record: string, leastMs: number): number[] {
-  const victim = recordedByProcess(record).find(
+const victimOf = (record: string) =>
+  recordedByProcess(record).find(
     ({ calls }) =>
       calls.some(({ kernel }) => kernel === 'gvb_hold') && !calls.some(({ kernel }) => kernel === 'gvb_load'),
   );
-  const stamps = victim?.named('cuLaunchKernel').filter(({ kernel }) => kernel === 'gvb_stamp') ?? [];
+
+/** Waits, in ms, of the small kernels that waited for at least a part of a slice. */
+function waits(record: string, leastMs: number): number[] {
+  const stamps =
+    victimOf(record)
+      ?.named('cuLaunchKernel')
+      .filter(({ kernel }) => kernel === 'gvb_stamp') ?? [];
   return stamps.map(({ begins, entered }) => (begins - entered) / 1e6).filter((ms) => ms >= leastMs);
+}
+
+/** The small kernels beside kernels of their own process: how many of those had begun and not ended at the launch. */
+function ownProbes(record: string) {
+  const calls = victimOf(record)?.named('cuLaunchKernel') ?? [];
+  const holds = calls.filter(({ kernel }) => kernel === 'gvb_hold');
+  const [from, to] = [holds[0]?.begins ?? 0, holds.at(-1)?.entered ?? 0];
+  const stamps = calls.filter(({ kernel, entered }) => kernel === 'gvb_stamp' && entered > from && entered < to);
+  return stamps.map(({ entered }) => ({
+    competing: holds.filter(({ begins, ends }) => begins <= entered && entered < ends).length,
+  }));
 }
 
 /** Tolerance for delays of a busy machine between the call and the driver, and for the error of the clock mapping. */
@@ -74,8 +90,11 @@ describe('SCHED-004', () => {
     const { p50Ms: aloneMs } = result.details.alone as { p50Ms: number };
     expect(Math.abs((result.value as number) + aloneMs - median(truth).value)).toBeLessThan(TOLERANCE_MS);
     expect(Math.abs(fitOf(result).p50.b)).toBeLessThan(0.01);
-    // Streams of one process run on the simulated card at the same time.
     expect(result.details.ownKernels).toMatchObject([{ priority: 'equal' }, { priority: 'highest beside lowest' }]);
+    // Streams of one process share the simulated card: two run when it is asked for more.
+    const own = ownProbes(record);
+    expect(own.length).toBeGreaterThan(20);
+    expect(median(own.map(({ competing }) => competing)).value).toBe(2);
   });
 
   it('finds a card that passes on only when a kernel is over: the worst wait is a kernel', async () => {
@@ -88,6 +107,21 @@ describe('SCHED-004', () => {
     expect(worst.b).toBeLessThan(1.1);
     const longest = Math.max(...waits(record, 0));
     expect(Math.abs(Math.max(...rowsOf(result).map(({ worstMs }) => worstMs)) - longest)).toBeLessThan(TOLERANCE_MS);
+  });
+
+  it('launches at every moment of a kernel that it waits for', async () => {
+    const record = emptyFolder();
+    const result = await measured('turns_end=1', {}, record, {
+      ...PLAN,
+      rows: [{ kernelMs: 10, queued: 1 }],
+      windowMs: 600,
+    });
+    expect(result.status).toBe('ok');
+    const truth = waits(record, 0.5);
+    expect(truth.length).toBeGreaterThan(15);
+    // Four tenths of a uniform wait; none if the next launch always comes about a kernel's length after the last wait.
+    const middle = truth.filter((ms) => ms > 3 && ms < 7);
+    expect(middle.length / truth.length).toBeGreaterThan(0.15);
   });
 
   it('finds no wait where the processes run concurrently', async () => {
