@@ -6,29 +6,41 @@ import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
-import { alone, type Alone, aloneCheck, BIN_MS, boundCheck, STREAM_KINDS, together, type Together } from './streams.js';
+import {
+  alone,
+  type Alone,
+  aloneCheck,
+  BIN_MS,
+  boundCheck,
+  meanOf,
+  STREAM_KINDS,
+  together,
+  type Together,
+} from './streams.js';
 
 const KINDS: Record<Tier, readonly StreamKind[]> = { quick: ['read'], standard: STREAM_KINDS, thorough: STREAM_KINDS };
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
-/** The lowest rate of any tenant, in per cent of an equal part of what one tenant moves alone. */
-const worstPercent = (rates: readonly number[], { gbPerSecond }: Alone): number =>
-  (100 * Math.min(...rates)) / (gbPerSecond / rates.length);
+/**
+ * The lowest rate of any tenant, in per cent of an equal part of what one tenant moves alone. The interval is of that
+ * tenant's rate.
+ */
+export function worstOf({ rates, binned }: Pick<Together, 'rates' | 'binned'>, aloneGbs: number, seed: number) {
+  const percentOf = (rate: number) => (100 * rate) / (aloneGbs / rates.length);
+  const least = Math.min(...rates);
+  const bins = binned[rates.indexOf(least)] ?? [];
+  return {
+    worstPercent: percentOf(least),
+    ci95: resampledCi95([bins.length], ([draw]) => percentOf(meanOf(bins, draw as number[])), seed),
+  };
+}
 
-/** Mean rate of each tenant over the drawn bins. */
-const meanOf = (binned: readonly (readonly number[])[], draw: readonly number[]): number[] =>
-  binned.map((bins) => sum(draw.map((bin) => bins[bin] as number)) / draw.length);
-
-function rowOf(kind: StreamKind, { rates, binned, spanMs }: Together, alone: Alone, seed: number) {
+function rowOf(kind: StreamKind, together: Together, alone: Alone, seed: number) {
+  const { rates, binned, spanMs } = together;
   return {
     kind,
-    worstPercent: worstPercent(rates, alone),
-    ci95: resampledCi95(
-      [binned[0]?.length ?? 0],
-      ([draw]) => worstPercent(meanOf(binned, draw as readonly number[]), alone),
-      seed,
-    ),
+    ...worstOf(together, alone.gbPerSecond, seed),
     aggregatePercent: (100 * sum(rates)) / alone.gbPerSecond,
     gbPerSecond: rates,
     aloneGbPerSecond: alone.gbPerSecond,

@@ -1,8 +1,7 @@
 /** BW-002: whether tenants that are entitled to equal parts of the memory's bandwidth get equal parts. */
 import { quantileSorted } from 'simple-statistics';
 import type { Check, Tier } from '../../results/document.js';
-import { jain } from '../../stats/jain.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { jain, jainCi95 } from '../../stats/jain.js';
 import { percentileFloors } from '../../stats/summary.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
@@ -51,15 +50,15 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
   if ('reason' in found) return nothing(tenants, found.reason);
   const { rates, binned } = found.together;
   const bins = binned[0]?.length ?? 0;
-  const inBins = (draw: readonly number[]) => jain(binned.map((of) => sum(draw.map((bin) => of[bin] as number))));
-  const each = Array.from({ length: bins }, (_, bin) => inBins([bin]))
+  const movedIn = (draw: readonly number[]) => binned.map((of) => sum(draw.map((bin) => of[bin] as number)));
+  const each = Array.from({ length: bins }, (_, bin) => jain(movedIn([bin])))
     .filter((value) => value !== null)
     .sort((a, b) => a - b);
   const most = Math.max(...rates);
   return {
     tenants,
     jain: jain(rates),
-    ci95: resampledCi95([bins], ([draw]) => inBins(draw as readonly number[]) ?? 0, seed),
+    ci95: jainCi95(bins, movedIn, seed),
     minOverMax: most > 0 ? Math.min(...rates) / most : null,
     binJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
     binJainMin: each[0] ?? null,

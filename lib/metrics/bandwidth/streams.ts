@@ -72,7 +72,7 @@ export const bytesBetween = ({ kernels, movedBytes }: Streamed, fromNs: number, 
     return inside > 0 ? sum + (movedBytes * inside) / (kernel.toNs - kernel.fromNs) : sum;
   }, 0);
 
-/** The rates during the time in which all tenants streamed. */
+/** The rates during the time in which all tenants streamed; of whole bins, so that they are the bins' means. */
 export interface Together {
   spanMs: number;
   /** GB/s of each tenant. */
@@ -89,13 +89,18 @@ export function togetherIn(all: readonly Streamed[], binMs: number): Together | 
   if (!(toNs > fromNs)) return null;
   const binNs = binMs * NS_PER_MS;
   const bins = Array.from({ length: Math.floor((toNs - fromNs) / binNs) }, (_, bin) => fromNs + bin * binNs);
+  const untilNs = bins.length > 0 ? fromNs + bins.length * binNs : toNs;
   return {
-    spanMs: (toNs - fromNs) / NS_PER_MS,
-    rates: all.map((each) => bytesBetween(each, fromNs, toNs) / (toNs - fromNs)),
+    spanMs: (untilNs - fromNs) / NS_PER_MS,
+    rates: all.map((each) => bytesBetween(each, fromNs, untilNs) / (untilNs - fromNs)),
     binned: all.map((each) => bins.map((begin) => bytesBetween(each, begin, begin + binNs) / binNs)),
     ceilingGbs: all[0]?.ceilingGbs ?? 0,
   };
 }
+
+/** Mean rate over the drawn bins. */
+export const meanOf = (bins: readonly number[], draw: readonly number[]): number =>
+  draw.reduce((sum, bin) => sum + (bins[bin] as number), 0) / draw.length;
 
 export interface Alone {
   gbPerSecond: number;

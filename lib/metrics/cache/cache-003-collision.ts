@@ -1,7 +1,7 @@
 /** CACHE-003: from which combined size on the working sets of four tenants slow each other down. */
 import type { Check, Tier } from '../../results/document.js';
 import { resampledCi95 } from '../../stats/resampled.js';
-import { rehearse, stream, type Together, togetherIn } from '../bandwidth/streams.js';
+import { meanOf, rehearse, stream, type Together, togetherIn } from '../bandwidth/streams.js';
 import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
 import { lossPercent } from '../isolation/interference.js';
 import { measureFunction } from '../measure-function.js';
@@ -81,17 +81,25 @@ async function sweep(
 
 const least = (rates: readonly number[]): number => Math.min(...rates);
 
+const losses = (apart: readonly number[], colliding: readonly number[]): number[] =>
+  apart.map((rate, tenant) => lossPercent(rate, colliding[tenant] as number));
+
 /** Of the tenant that loses most, between two sets of rates. */
 export const worstLoss = (apart: readonly number[], colliding: readonly number[]): number =>
-  Math.max(...apart.map((rate, tenant) => lossPercent(rate, colliding[tenant] as number)));
+  Math.max(...losses(apart, colliding));
 
-const meansOf = (binned: readonly (readonly number[])[], draw: readonly number[]): number[] =>
-  binned.map((bins) => draw.reduce((sum, bin) => sum + (bins[bin] as number), 0) / draw.length);
-
-function interval(apart: Together, colliding: Together, seed: number): [number, number] | null {
+/** Of the loss of the tenant that loses most in the whole windows. */
+export function worstLossCi95(
+  apart: Pick<Together, 'rates' | 'binned'>,
+  colliding: Pick<Together, 'rates' | 'binned'>,
+  seed: number,
+): [number, number] | null {
+  const all = losses(apart.rates, colliding.rates);
+  const worst = all.indexOf(Math.max(...all));
+  const [own, beside] = [apart, colliding].map(({ binned }) => binned[worst] ?? []) as [number[], number[]];
   return resampledCi95(
-    [apart, colliding].map(({ binned }) => binned[0]?.length ?? 0),
-    ([a, b]) => worstLoss(meansOf(apart.binned, a as number[]), meansOf(colliding.binned, b as number[])),
+    [own.length, beside.length],
+    ([a, b]) => lossPercent(meanOf(own, a as number[]), meanOf(beside, b as number[])),
     seed,
   );
 }
@@ -140,7 +148,7 @@ function judge(swept: Swept, quotaPercent: number | null, seed: number): Measure
   return {
     ...invalidBy(checks),
     value: worstLoss(apart.rates, colliding.rates),
-    ci95: interval(apart, colliding, seed),
+    ci95: worstLossCi95(apart, colliding, seed),
     ciScope: 'within-process',
     processes: TENANTS,
     headline: null,

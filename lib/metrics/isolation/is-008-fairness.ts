@@ -1,8 +1,7 @@
 /** IS-008: whether tenants that are entitled to equal parts of the card get equal parts. */
 import { quantileSorted } from 'simple-statistics';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
-import { jain } from '../../stats/jain.js';
-import { FEWEST_WINDOWS, resampledCi95 } from '../../stats/resampled.js';
+import { jain, jainCi95 } from '../../stats/jain.js';
 import { percentileFloors } from '../../stats/summary.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
@@ -95,8 +94,7 @@ function rowOf(of: Case, work: readonly (readonly number[])[], whole: WholeCard,
     case: name,
     tenants: work.length,
     jain: jain(x),
-    ci95:
-      windows >= FEWEST_WINDOWS ? resampledCi95([windows], ([draw]) => jain(parts(draw as number[])) ?? 0, seed) : null,
+    ci95: jainCi95(windows, parts, seed),
     minOverMax: most > 0 ? Math.min(...x) / most : null,
     windowJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
     windowJainMin: each[0] ?? null,

@@ -1,0 +1,70 @@
+/** Values of tenants that stream together, and their intervals, for rates with known results. */
+import { describe, expect, it } from 'vitest';
+import { worstOf } from '../../lib/metrics/bandwidth/bw-001-bandwidth-isolation.js';
+import { togetherIn } from '../../lib/metrics/bandwidth/streams.js';
+import { worstLoss, worstLossCi95 } from '../../lib/metrics/cache/cache-003-collision.js';
+import { jain, jainCi95 } from '../../lib/stats/jain.js';
+import { seededRandom } from '../../lib/stats/random.js';
+
+const TENANTS = 4;
+const BINS = 12;
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Tenants that move the same and take from each other: what one has more in a bin, the others have less. */
+function equalTenants(seed: number) {
+  const random = seededRandom(seed);
+  const half = Array.from({ length: BINS / 2 }, () => Array.from({ length: TENANTS }, () => 100 * (random() - 0.5)));
+  const more = half.map((bin) => bin.map((value) => value - mean(bin)));
+  const bins = [...more, ...more.map((bin) => bin.map((value) => -value))];
+  const binned = Array.from({ length: TENANTS }, (_, tenant) =>
+    bins.map((bin) => 1_000 + tenant / 10 + (bin[tenant] as number)),
+  );
+  return { binned, rates: binned.map(mean) };
+}
+
+/** How many of 200 values lie outside of their own interval. */
+const outside = (figures: (seed: number) => [value: number, ci95: [number, number] | null]): number =>
+  Array.from({ length: 200 }, (_, i) => figures(i + 1)).filter(
+    ([value, ci95]) => ci95 === null || value < ci95[0] || value > ci95[1],
+  ).length;
+
+describe('the interval of one of several equal tenants contains its value', () => {
+  it('for the lowest rate', () =>
+    expect(
+      outside((seed) => {
+        const { worstPercent, ci95 } = worstOf(equalTenants(seed), 4_000, seed);
+        return [worstPercent, ci95];
+      }),
+    ).toBe(0));
+
+  it('for the largest loss', () =>
+    expect(
+      outside((seed) => {
+        const [apart, colliding] = [equalTenants(seed), equalTenants(1_000 + seed)];
+        return [worstLoss(apart.rates, colliding.rates), worstLossCi95(apart, colliding, seed)];
+      }),
+    ).toBe(0));
+
+  it("for Jain's index, which stays at most 1", () =>
+    expect(
+      outside((seed) => {
+        const { binned, rates } = equalTenants(seed);
+        const ci95 = jainCi95(BINS, (draw) => binned.map((bins) => mean(draw.map((bin) => bins[bin] as number))), seed);
+        return [jain(rates) as number, (ci95?.[1] ?? 2) <= 1 ? ci95 : null];
+      }),
+    ).toBe(0));
+});
+
+it("a tenant's rate is the mean of its whole bins", () => {
+  // Kernels of 1 ms and 1 MB without a pause for 250 ms, the last 50 ms at half the rate.
+  const kernels = [
+    ...Array.from({ length: 200 }, (_, i) => ({ fromNs: i * 1e6, toNs: (i + 1) * 1e6 })),
+    ...Array.from({ length: 25 }, (_, i) => ({ fromNs: 2e8 + i * 2e6, toNs: 2e8 + (i + 1) * 2e6 })),
+  ];
+  const streamed = { gbPerSecond: 0, fromNs: 0, toNs: 2.5e8, kernels, movedBytes: 1e6, ceilingGbs: 0 };
+  const found = togetherIn([streamed], 100);
+  expect(found?.binned[0]).toHaveLength(2);
+  expect(found?.rates[0]).toBeCloseTo(1, 9);
+  expect(found?.spanMs).toBeCloseTo(200, 9);
+});
