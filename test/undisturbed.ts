@@ -8,6 +8,7 @@ import { temporaryFolder } from './temporary.js';
 const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
 const WALKS =
   '^no walk of the victim lies in the time in which every neighbour ran$|^every neighbour ran beside the victim: ';
+const ALONE = '^read alone: at most one window differs by more than ';
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 
 /**
@@ -27,6 +28,8 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-007': '^neighbours: the tenants had no window in common$|^enough windows in common: |^every neighbour worked: ',
   'IS-008': '^every tenant progressed in the common time: ',
   'IS-009': '^the offered rate was met alone: |^kernels of a request did not take longer with more work',
+  'BW-001': ALONE,
+  'BW-003': ALONE,
   'PCIE-003': '^the tenants did not copy at the same time: ',
   'CACHE-001': WALKS,
   'CACHE-003': '^the tenants had no time in common$|^working sets that fit are read at ',

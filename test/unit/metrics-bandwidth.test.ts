@@ -1,8 +1,9 @@
 /** Values of tenants that stream together, and their intervals, for rates with known results. */
 import { describe, expect, it } from 'vitest';
 import { worstOf } from '../../lib/metrics/bandwidth/bw-001-bandwidth-isolation.js';
-import { togetherIn } from '../../lib/metrics/bandwidth/streams.js';
+import { aloneChecks, aloneIn, togetherIn } from '../../lib/metrics/bandwidth/streams.js';
 import { worstLoss, worstLossCi95 } from '../../lib/metrics/cache/cache-003-collision.js';
+import type { StreamWindow } from '../../lib/native/addon-types.js';
 import { jain, jainCi95 } from '../../lib/stats/jain.js';
 import { seededRandom } from '../../lib/stats/random.js';
 
@@ -23,6 +24,12 @@ function equalTenants(seed: number) {
   return { binned, rates: binned.map(mean) };
 }
 
+/** Windows of one tenant alone, which vary by 1 %. */
+function aloneOf(seed: number): number[] {
+  const random = seededRandom(-seed);
+  return Array.from({ length: 6 }, () => 4_000 + 40 * (random() - 0.5));
+}
+
 /** How many of 200 values lie outside of their own interval. */
 const outside = (figures: (seed: number) => [value: number, ci95: [number, number] | null]): number =>
   Array.from({ length: 200 }, (_, i) => figures(i + 1)).filter(
@@ -33,7 +40,7 @@ describe('the interval of one of several equal tenants contains its value', () =
   it('for the lowest rate', () =>
     expect(
       outside((seed) => {
-        const { worstPercent, ci95 } = worstOf(equalTenants(seed), 4_000, seed);
+        const { worstPercent, ci95 } = worstOf(equalTenants(seed), aloneOf(seed), seed);
         return [worstPercent, ci95];
       }),
     ).toBe(0));
@@ -54,6 +61,35 @@ describe('the interval of one of several equal tenants contains its value', () =
         return [jain(rates) as number, (ci95?.[1] ?? 2) <= 1 ? ci95 : null];
       }),
     ).toBe(0));
+});
+
+describe('one tenant alone', () => {
+  /** Of a kernel of 1 ms that reads so many MB, which is as many GB/s. */
+  const window = (megabytes: number): StreamWindow => ({
+    originMs: 0,
+    fromNs: [0],
+    toNs: [1e6],
+    movedBytes: 1e6 * megabytes,
+    bytes: 64,
+    blocks: 264,
+    multiprocessors: 132,
+    dramCeilingGbs: 4_800,
+  });
+  const steadiness = (rates: readonly number[]) => aloneChecks('read', aloneIn(rates.map(window)))[1];
+
+  it('has the rate of most of its windows, of which one may be slow', () => {
+    const rates = [4_351, 4_521, 4_518, 4_522, 4_520, 4_519];
+    expect(aloneIn(rates.map(window))).toMatchObject({ gbPerSecond: 4_519.5, windows: rates });
+    expect(steadiness(rates)).toMatchObject({ passed: true });
+    expect(steadiness([4_000, ...rates.slice(1)])).toMatchObject({ passed: true });
+  });
+
+  it('is refused if two windows differ from the others', () => {
+    expect(steadiness([4_200, 4_250, 4_518, 4_522, 4_520, 4_519])).toMatchObject({
+      name: 'read alone: at most one window differs by more than 5 % from the median',
+      passed: false,
+    });
+  });
 });
 
 it("a tenant's rate is the mean of its whole bins", () => {

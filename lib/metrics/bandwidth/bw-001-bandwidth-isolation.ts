@@ -1,6 +1,7 @@
 /** BW-001: the share of its entitled memory bandwidth that the worst-off tenant gets. */
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
+import { median } from '../../stats/median.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
@@ -9,7 +10,7 @@ import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './eq
 import {
   alone,
   type Alone,
-  aloneCheck,
+  aloneChecks,
   BIN_MS,
   boundCheck,
   meanOf,
@@ -23,16 +24,23 @@ const KINDS: Record<Tier, readonly StreamKind[]> = { quick: ['read'], standard: 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
 /**
- * The lowest rate of any tenant, in per cent of an equal part of what one tenant moves alone. The interval is of that
- * tenant's rate.
+ * The lowest rate of any tenant, in per cent of an equal part of what one tenant moves alone, in the median of several
+ * windows. The interval is of that tenant's rate and of the windows.
  */
-export function worstOf({ rates, binned }: Pick<Together, 'rates' | 'binned'>, aloneGbs: number, seed: number) {
-  const percentOf = (rate: number) => (100 * rate) / (aloneGbs / rates.length);
+export function worstOf({ rates, binned }: Pick<Together, 'rates' | 'binned'>, alone: readonly number[], seed: number) {
+  const percentOf = (rate: number, windows: readonly number[]) => (100 * rate) / (median(windows).value / rates.length);
   const least = Math.min(...rates);
   const bins = binned[rates.indexOf(least)] ?? [];
   return {
-    worstPercent: percentOf(least),
-    ci95: resampledCi95([bins.length], ([draw]) => percentOf(meanOf(bins, draw as number[])), seed),
+    worstPercent: percentOf(least, alone),
+    ci95: resampledCi95(
+      [bins.length, alone.length],
+      ([draw, windows]) => {
+        const drawn = (windows as number[]).map((window) => alone[window] as number);
+        return percentOf(meanOf(bins, draw as number[]), drawn);
+      },
+      seed,
+    ),
   };
 }
 
@@ -40,10 +48,11 @@ function rowOf(kind: StreamKind, together: Together, alone: Alone, seed: number)
   const { rates, binned, spanMs } = together;
   return {
     kind,
-    ...worstOf(together, alone.gbPerSecond, seed),
+    ...worstOf(together, alone.windows, seed),
     aggregatePercent: (100 * sum(rates)) / alone.gbPerSecond,
     gbPerSecond: rates,
     aloneGbPerSecond: alone.gbPerSecond,
+    aloneWindowsGbPerSecond: alone.windows,
     percentOfCeiling: alone.ceilingGbs === 0 ? null : (100 * alone.gbPerSecond) / alone.ceilingGbs,
     bufferBytes: alone.bufferBytes,
     spanMs,
@@ -70,7 +79,7 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
     return unsupported(headline?.unsupported ?? 'no tenant streamed memory', details);
   const rates = found.cases.flatMap((each) => ('together' in each ? together(each.kind, each.together.rates) : []));
   const checks = [
-    ...kinds.map((kind, i) => aloneCheck(kind, whole[i] as Alone)),
+    ...kinds.flatMap((kind, i) => aloneChecks(kind, whole[i] as Alone)),
     boundCheck(rates, whole[0]?.ceilingGbs ?? 0),
   ];
   return {

@@ -1,6 +1,8 @@
 /** Tenants that stream memory at the same time: the rate of each, and the rate of an unlimited tenant alone. */
 import type { StreamKind, StreamWindow, StreamWindowRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { FEWEST_WINDOWS } from '../../stats/resampled.js';
 import type { Scene } from '../../workers/scene.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
@@ -19,6 +21,9 @@ const REHEARSAL_MS = 1;
 export const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
+/** As many as an interval needs. */
+const ALONE_WINDOWS = FEWEST_WINDOWS;
+const ALONE_RANGE = 0.05;
 
 /**
  * What one tenant moved from the start of its first kernel to the end of its last one; times are in ns from a common
@@ -103,14 +108,24 @@ export const meanOf = (bins: readonly number[], draw: readonly number[]): number
   draw.reduce((sum, bin) => sum + (bins[bin] as number), 0) / draw.length;
 
 export interface Alone {
+  /** Median of the windows, of which one may be disturbed. */
   gbPerSecond: number;
+  /** GB/s in each window. */
+  windows: readonly number[];
   bufferBytes: number;
   multiprocessors: number;
   /** Peak memory bandwidth from memory clock and bus width; 0: unknown. */
   ceilingGbs: number;
 }
 
-/** The rate of an unlimited tenant alone; measured once per round. */
+/** `windows`: with new buffers each, `ALONE_WINDOWS` of them. */
+export function aloneIn(windows: readonly StreamWindow[]): Alone {
+  const rates = windows.map((window) => streamed(window, window.originMs).gbPerSecond);
+  const { bytes: bufferBytes, multiprocessors, dramCeilingGbs: ceilingGbs } = windows[0] as StreamWindow;
+  return { gbPerSecond: median(rates).value, windows: rates, bufferBytes, multiprocessors, ceilingGbs };
+}
+
+/** The rate of an unlimited tenant alone; measured once per round, in several windows of this length. */
 export const alone = (context: MeasureContext, kind: StreamKind, windowMs: number): Promise<Alone> =>
   context.once.get(`memory stream alone: ${kind}, ${windowMs} ms`, () =>
     withoutLimits(context, referenceOf(context.system, { smPercent: 50 }), async (worker) => {
@@ -119,15 +134,21 @@ export const alone = (context: MeasureContext, kind: StreamKind, windowMs: numbe
         return worker.ask(method, { ...params, startAtNs: 0 }, ms + GRACE_MS) as Promise<StreamWindow>;
       };
       await ask(REHEARSAL_MS);
-      const window = await ask(windowMs);
-      const { bytes: bufferBytes, multiprocessors, dramCeilingGbs: ceilingGbs } = window;
-      return { gbPerSecond: streamed(window, window.originMs).gbPerSecond, bufferBytes, multiprocessors, ceilingGbs };
+      const windows: StreamWindow[] = [];
+      while (windows.length < ALONE_WINDOWS) windows.push(await ask(windowMs));
+      return aloneIn(windows);
     }),
   );
 
-export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone): Check {
+export function aloneChecks(kind: StreamKind, { gbPerSecond, windows, ceilingGbs }: Alone): Check[] {
   const part = gbPerSecond / ceilingGbs;
-  return {
+  const off = windows.filter((rate) => Math.abs(rate / gbPerSecond - 1) > ALONE_RANGE);
+  const steady = {
+    name: `${kind} alone: at most one window differs by more than ${100 * ALONE_RANGE} % from the median`,
+    passed: off.length <= 1,
+    detail: `${windows.map((rate) => rate.toPrecision(4)).join(', ')} GB/s`,
+  };
+  const possible: Check = {
     name: `${kind} alone: ${100 * LEAST_OF_CEILING} to ${100 * SLACK} % of what the memory can move`,
     passed: ceilingGbs === 0 ? 'not checked' : part >= LEAST_OF_CEILING && part <= SLACK,
     detail:
@@ -135,6 +156,7 @@ export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone)
         ? 'the driver does not report the clock and width of the memory'
         : `${gbPerSecond.toPrecision(4)} of ${ceilingGbs.toPrecision(4)} GB/s`,
   };
+  return [possible, steady];
 }
 
 export interface Rate {
