@@ -336,7 +336,7 @@ export interface LaunchBursts {
   totalNs: Float64Array;
   /** Time from the first call of each burst until the last launch call has returned. */
   submitNs: Float64Array;
-  /** Time per kernel of a graph, by the device's clock; null for other calls. */
+  /** Time per kernel that a graph adds, by the device's clock; null for other calls. */
   deviceNs: number | null;
   /** Processor that the thread used; null with several threads or if the system does not let threads choose. */
   core: number | null;

@@ -40,7 +40,7 @@ struct Fields<LaunchBursts> : FieldsOf<LaunchBursts> {
     visit(GVB_FIELD(kernels).says("Kernels per burst."));
     visit(GVB_FIELD(total_ns).says("Time from the first call of each burst until every wait has returned."));
     visit(GVB_FIELD(submit_ns).says("Time from the first call of each burst until the last launch call has returned."));
-    visit(GVB_FIELD(device_ns).says("Time per kernel of a graph, by the device's clock; null for other calls."));
+    visit(GVB_FIELD(device_ns).says("Time per kernel that a graph adds, by the device's clock; null for other calls."));
     visit(GVB_FIELD(core).says(
         "Processor that the thread used; null with several threads or if the system does not let threads choose."));
   }

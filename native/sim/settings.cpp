@@ -101,6 +101,7 @@ constexpr Key<CardSettings> kCardKeys[] = {
     quantity("tensor_tflops", &CardSettings::tensor_tflops, 1e-6, 1e6),
     count("cc", &CardSettings::cc, 50, 199),
     quantity("kernel_ns", &CardSettings::kernel_ns, 0, 1e10),
+    quantity("stamp_ns", &CardSettings::stamp_ns, 0, 1e10),
     quantity("timeslice_us", &CardSettings::timeslice_us, 1, 1e7),
     quantity("switch_us", &CardSettings::switch_us, 0, 1e7),
     count("turns_end", &CardSettings::turns_end, 0, 2),

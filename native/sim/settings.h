@@ -46,6 +46,7 @@ struct CardSettings {
   double tensor_tflops = 989;
   int64_t cc = 90;
   double kernel_ns = 1000;
+  double stamp_ns = 0;  // more, of a kernel that writes one time
   double timeslice_us = 2000;
   double switch_us = 1;          // in which nobody runs, between two turns
   int64_t turns_end = 0;         // when others wait: 0 after a slice, 1 after a kernel, 2 when all of it is over

@@ -30,9 +30,10 @@ namespace {
 
 Plan plan_empty(const Arguments&, const Geometry&, const CardSettings&) { return {}; }
 
-Plan plan_stamp(const Arguments& arguments, const Geometry&, const CardSettings&) {
+Plan plan_stamp(const Arguments& arguments, const Geometry&, const CardSettings& card) {
   const auto slot = arguments.get<uint64_t>(0);
   Plan plan;
+  plan.nanoseconds = card.stamp_ns;
   plan.seen = Seen::kFromStart;
   plan.touches = {{slot, 8, 8, Access::kWrite}};
   plan.run = [slot](const Placement& placement) { publish_stamp(slot, device_clock(placement.start)); };
