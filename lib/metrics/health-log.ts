@@ -2,13 +2,18 @@
 import type { Check, Stats } from '../results/document.js';
 import { slowdowns } from '../environment/event-reasons.js';
 import { type Judged, percent, SLOWEST_STATE } from '../environment/machine-health.js';
+import type { MetricDefinition } from './metric.js';
 import type { GpuState, Scheduling } from '../native/addon-types.js';
 
 const CLOCK_DRIFT = 0.03;
 const MOST_OUTLIERS = 0.05;
 const LARGEST_CV = 0.05;
+/** With a smaller one, outliers included, no outlier is far from the others. */
+const NEGLIGIBLE_CV = 0.01;
 /** With fewer samples neither outliers nor their spread are meaningful. */
 const FEWEST_SAMPLES = 20;
+
+type Varying = Pick<MetricDefinition, 'variesBecause'>;
 
 const notChecked = (detail: string): Judged => ({ passed: 'not checked', detail });
 
@@ -46,13 +51,17 @@ function foreignProcess(log: readonly GpuState[], own: readonly number[]): Judge
   return { passed: foreign.length === 0, detail: foreign.length > 0 ? `PID ${foreign.join(', ')}` : 'none' };
 }
 
-function outliers({ outliers: { mild, severe }, count }: Stats): Judged {
+function outliers({ outliers: { mild, severe }, count, cv }: Stats): Judged {
   if (count < FEWEST_SAMPLES) return notChecked(`fewer than ${FEWEST_SAMPLES} samples`);
   const share = (mild + severe) / count;
-  return { passed: share <= MOST_OUTLIERS, detail: `${percent(share)} of ${count} samples` };
+  const detail = `${percent(share)} of ${count} samples`;
+  if (share > MOST_OUTLIERS && cv !== null && cv <= NEGLIGIBLE_CV)
+    return notChecked(`${detail}, but the coefficient of variation is ${percent(cv)}`);
+  return { passed: share <= MOST_OUTLIERS, detail };
 }
 
-function variation({ cv, count, min }: Stats): Judged {
+function variation({ cv, count, min }: Stats, { variesBecause }: Varying): Judged {
+  if (variesBecause !== undefined) return notChecked(variesBecause);
   if (count < FEWEST_SAMPLES) return notChecked(`fewer than ${FEWEST_SAMPLES} samples`);
   if (cv === null || min <= 0) return notChecked('the values are not all above 0');
   return { passed: cv <= LARGEST_CV, detail: percent(cv) };
@@ -64,7 +73,7 @@ const ofReadings: readonly [name: string, judge: (log: readonly GpuState[], own:
   ['performance state', performanceState],
   ['no foreign GPU process', foreignProcess],
 ];
-const ofSamples: readonly [name: string, judge: (stats: Stats) => Judged][] = [
+const ofSamples: readonly [name: string, judge: (stats: Stats, varying: Varying) => Judged][] = [
   ['outliers at most 5 %', outliers],
   ['coefficient of variation at most 5 %', variation],
 ];
@@ -85,12 +94,17 @@ export const healthCheckNames: readonly string[] = [
 
 /**
  * `log`: readings after blocks, with the device under load; `stats`: of the samples behind the value; `own`: PIDs of
- * this run's other processes.
+ * this run's other processes; `varying`: the metric.
  */
-export function healthChecks(log: readonly GpuState[], stats: Stats | null, own: readonly number[] = []): Check[] {
+export function healthChecks(
+  log: readonly GpuState[],
+  stats: Stats | null,
+  own: readonly number[] = [],
+  varying: Varying = {},
+): Check[] {
   return [
     ...(log.length === 0 ? [] : ofReadings.map(([name, judge]) => ({ name, ...judge(log, own) }))),
-    ...(stats === null ? [] : ofSamples.map(([name, judge]) => ({ name, ...judge(stats) }))),
+    ...(stats === null ? [] : ofSamples.map(([name, judge]) => ({ name, ...judge(stats, varying) }))),
   ];
 }
 

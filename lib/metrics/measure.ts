@@ -170,7 +170,7 @@ function toResult(
     ...(samples && { blocks: blockMedians(measured.blocks ?? samples) }),
     ...(options.samples && samples && { samples: Array.from(samples) }),
     details: { ...measured.details, ...(pidMapping && { pidMapping }), ...(health && { health }) },
-    checks: [...measured.checks, ...healthChecks(log, stats, ownServers(process.env))],
+    checks: [...measured.checks, ...healthChecks(log, stats, ownServers(process.env), definition)],
     ...(measured.violations?.length && { violations: measured.violations.map((detail) => ({ detail })) }),
   };
 }

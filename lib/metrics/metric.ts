@@ -200,6 +200,8 @@ export interface MetricDefinition {
   costOf?: string;
   /** What the metric counts, if its unit does not say so; see per.ts. */
   per?: PerChoice;
+  /** Why samples of an undisturbed measurement differ: their variation is then not checked. */
+  variesBecause?: string;
   /** The metric raises errors on the card, so it runs after all others of a round. */
   runsLast?: true;
   /** Line charts of its details, one line per system. */

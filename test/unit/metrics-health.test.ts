@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { healthChecks } from '../../lib/metrics/health-log.js';
 import { summarise } from '../../lib/stats/summary.js';
+import { metricNamed } from '../metric-named.js';
 import { gpuState } from './run-fixtures.js';
 
 const ours = { processes: [{ pid: process.pid, usedBytes: 1, mpsClient: false }] };
@@ -55,6 +56,27 @@ describe('the health of a measurement', () => {
     expect(named([], outlying).get('coefficient of variation at most 5 %')).toBe(false);
     const signed = steady.map((value, i) => (i % 2 === 0 ? value : -value));
     expect(named([], signed).get('coefficient of variation at most 5 %')).toBe('not checked');
+  });
+
+  it('counts no outliers where all samples are within a per cent or so', () => {
+    // More than 5 % lie beyond the fences, by 0.3 %.
+    const close = [...Array.from({ length: 40 }, (_, i) => 152_864 + 32 * (i % 2)), 153_300, 153_300, 153_300];
+    const checks = healthChecks([], summarise(close));
+    expect(checks[0]).toEqual({
+      name: 'outliers at most 5 %',
+      passed: 'not checked',
+      detail: '7.0 % of 43 samples, but the coefficient of variation is 0.1 %',
+    });
+    expect(checks[1]).toMatchObject({ passed: true });
+  });
+
+  it('does not check the variation of samples that have to vary', () => {
+    const waits = Array.from({ length: 40 }, (_, i) => 1 + i);
+    const varies = { variesBecause: 'the wait ends with a time slice' };
+    const [outliers, variation] = healthChecks([], summarise(waits), [], varies);
+    expect(outliers).toMatchObject({ passed: true });
+    expect(variation).toMatchObject({ passed: 'not checked', detail: 'the wait ends with a time slice' });
+    expect(metricNamed('SCHED-004').variesBecause).toContain('time slice');
   });
 
   it('makes no checks with few samples, or without readings', () => {

@@ -322,6 +322,7 @@ export const preemptionLatency: MetricDefinition = {
   question: 'What is the worst wait before a latency-critical request gets the GPU?',
   estimator: "median delay of a small kernel's start beside another process's kernels of 10 ms − alone",
   delta: { absolute: 0.3 },
+  variesBecause: 'a wait ends with the time slice or the kernel that runs, and begins at any moment of it',
   needs: ['two tenants'],
   functionName: 'measurePreemption',
   where: 'fresh-processes',
