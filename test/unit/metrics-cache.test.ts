@@ -82,6 +82,7 @@ describe('a summary', () => {
       loads: 100,
       hits: 40,
       gaps: 5,
+      gapsPercentOfTime: (100 * 5e6) / (5e6 + 29_000),
       hitPercent: 40,
       meanNs: 290,
       hitNs: 125,
@@ -90,7 +91,13 @@ describe('a summary', () => {
     }));
 
   it('has no numbers without loads', () =>
-    expect(summary([], LIMITS)).toMatchObject({ loads: 0, hitPercent: null, meanNs: null, hitNs: null, p99Ns: null }));
+    expect(summary([], LIMITS)).toMatchObject({
+      loads: 0,
+      gapsPercentOfTime: null,
+      meanNs: null,
+      hitNs: null,
+      p99Ns: null,
+    }));
 
   it('is that of the sums of its parts', () => {
     const parts = latencies.map((each) => tallyOf([each], LIMITS));
@@ -133,7 +140,14 @@ describe('walks', () => {
 });
 
 describe('evicted lines', () => {
-  const probe = (loads: number, misses: number): Tally => ({ loads, ns: 0, hits: loads - misses, hitNs: 0, gaps: 0 });
+  const probe = (loads: number, misses: number): Tally => ({
+    loads,
+    ns: 0,
+    hits: loads - misses,
+    hitNs: 0,
+    gaps: 0,
+    gapsNs: 0,
+  });
   const round = (evicted: number, control: number) => ({
     evicted: probe(100, evicted),
     control: probe(100, control),

@@ -127,13 +127,15 @@ export interface Tally {
   hits: number;
   hitNs: number;
   gaps: number;
+  gapsNs: number;
 }
 
 export function tallyOf(latencies: readonly Latency[], { thresholdNs, gapNs }: Limits): Tally {
-  const sums: Tally = { loads: 0, ns: 0, hits: 0, hitNs: 0, gaps: 0 };
+  const sums: Tally = { loads: 0, ns: 0, hits: 0, hitNs: 0, gaps: 0, gapsNs: 0 };
   for (const { ns, loads } of latencies) {
     if (ns > gapNs) {
       sums.gaps += loads;
+      sums.gapsNs += ns * loads;
       continue;
     }
     sums.loads += loads;
@@ -146,7 +148,7 @@ export function tallyOf(latencies: readonly Latency[], { thresholdNs, gapNs }: L
 }
 
 export function added(tallies: readonly Tally[]): Tally {
-  const sums: Tally = { loads: 0, ns: 0, hits: 0, hitNs: 0, gaps: 0 };
+  const sums: Tally = { loads: 0, ns: 0, hits: 0, hitNs: 0, gaps: 0, gapsNs: 0 };
   for (const each of tallies) for (const key of Object.keys(sums) as (keyof Tally)[]) sums[key] += each[key];
   return sums;
 }
@@ -170,6 +172,8 @@ export interface Summary extends Means {
   loads: number;
   hits: number;
   gaps: number;
+  /** Of the time of all loads. Where contexts do not take turns, these are loads that the card took so long for. */
+  gapsPercentOfTime: number | null;
   p50Ns: number | null;
   p99Ns: number | null;
 }
@@ -183,6 +187,8 @@ function quantileNs(sorted: readonly Latency[], part: number): number | null {
 export function summary(latencies: readonly Latency[], limits: Limits): Summary {
   const valid = latencies.filter(({ ns }) => ns <= limits.gapNs).sort((a, b) => a.ns - b.ns);
   const tally = tallyOf(latencies, limits);
-  const { loads, hits, gaps } = tally;
-  return { loads, hits, gaps, ...meansOf(tally), p50Ns: quantileNs(valid, 0.5), p99Ns: quantileNs(valid, 0.99) };
+  const { loads, hits, gaps, gapsNs, ns } = tally;
+  const gapsPercentOfTime = ns + gapsNs > 0 ? (100 * gapsNs) / (ns + gapsNs) : null;
+  const quantiles = { p50Ns: quantileNs(valid, 0.5), p99Ns: quantileNs(valid, 0.99) };
+  return { loads, hits, gaps, gapsPercentOfTime, ...meansOf(tally), ...quantiles };
 }

@@ -97,7 +97,11 @@ describe('CACHE-001', () => {
     expect(recorded).toBeGreaterThan(90);
     expect(recorded).toBeLessThan(99);
     expect(Math.abs((result.value as number) - recorded)).toBeLessThan(0.1);
-    expect((result.details.rows as { together: { gaps: number } }[])[0]?.together.gaps).toBeGreaterThan(0);
+    const [row] = result.details.rows as { together: { gaps: number; gapsPercentOfTime: number } }[];
+    expect(row?.together.gaps).toBeGreaterThan(0);
+    // About every second slice is the neighbour's.
+    expect(row?.together.gapsPercentOfTime).toBeGreaterThan(25);
+    expect(row?.together.gapsPercentOfTime).toBeLessThan(75);
   });
 
   it('finds that two sets that fit do not disturb each other', async () => {
