@@ -100,23 +100,24 @@ function predicted() {
   }
 }
 
-/** Alternates between native and each layer. */
+/** Native and every layer in each round, each first, second, … in turn: a process may be slower for what ran before it. */
 function measured(name) {
   const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
-  const rounds = Array.from({ length: ROUNDS }, (_, round) => ({
-    native: stepUs(name, {}),
-    under: layers.map(({ environment }) => stepUs(name, environment(folder, round))),
-  }));
+  const arms = [{ name: 'native', environment: () => ({}) }, ...layers];
+  const rounds = Array.from({ length: ROUNDS }, (_, round) => {
+    const order = arms.map((_, place) => arms[(place + round) % arms.length]);
+    return new Map(order.map((arm) => [arm.name, stepUs(name, arm.environment(folder, round))]));
+  });
   rmSync(folder, { recursive: true, force: true });
   if (values.vgpu) rmSync(VGPU_CONFIG, { force: true });
-  const native = median(rounds.map((round) => round.native));
-  layers.forEach((layer, at) => {
-    const added = rounds.map((round) => round.under[at] - round.native);
+  const native = median(rounds.map((round) => round.get('native')));
+  for (const layer of layers) {
+    const added = rounds.map((round) => round.get(layer.name) - round.get('native'));
     const each = added.map((us) => us.toFixed(1)).join(', ');
     lines.push(
       `     ${name} under ${layer.name}: a step of ${native.toFixed(1)} us was ${median(added).toFixed(1)} us longer (rounds: ${each})`,
     );
-  });
+  }
 }
 
 export const profiles = [[true, recorded]];
