@@ -7,7 +7,7 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } 
 import { measureFunction } from '../measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
 import { FIRST_ID, inScene } from '../scene.js';
-import { formatBytes, MIB, NS_PER_US, scaled } from '../units.js';
+import { formatBytes, GIB, MIB, NS_PER_US, scaled } from '../units.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
 
 const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];
@@ -20,6 +20,8 @@ const STATES = ['contiguous', 'fragmented', 'contiguous again'] as const;
 type State = (typeof STATES)[number];
 /** Samples per cell (a size in a state) and pass. */
 const COUNT = { quick: 60, standard: 60, thorough: 300 } as const;
+/** Memory that blocks fill at most: the same blocks natively and under any larger limit. */
+const MOST_ROOM = 16 * GIB;
 const PASSES = { quick: 1, standard: 1, thorough: 2 } as const;
 const WARMUP = 3;
 /** Live blocks in addition to the timed one. */
@@ -83,7 +85,7 @@ async function degrade(context: MeasureContext, tenant: ChurnTenant): Promise<De
       context.progress(state, (pass + index / STATES.length) / PASSES[tier]);
       const { used: churn, span } = await tenant.returning(async () => {
         const churned = await tenant.churn('cuMemAlloc_v2', {
-          ...churnOf(room),
+          ...churnOf({ ...room, roomBytes: Math.min(room.roomBytes, MOST_ROOM) }),
           compact: state !== 'fragmented',
           seed: SEEDS[pass] as number,
         });
@@ -200,6 +202,7 @@ export const allocationDegradation: MetricDefinition = {
   estimator:
     'median time of cuMemAlloc of 16 MiB with fragmented blocks in use, divided by the mean of those with the same blocks allocated in sequence before and after',
   delta: { relative: 0.1 },
+  comparedAt: { name: 'blocks in use', of: ({ blocks }) => blocks },
   needs: ['1 GiB of memory', 'fresh processes'],
   functionName: 'measureAllocationDegradation',
   where: 'fresh-processes',

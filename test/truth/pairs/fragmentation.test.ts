@@ -179,6 +179,17 @@ describe('FRAG-002', () => {
     expect(result.value).toBeGreaterThan(3);
   });
 
+  it('has the same blocks on every card of more than 16 GiB', async () => {
+    const of = (memoryMib: number) => {
+      const sim = `region=${ownRegion(`size-${memoryMib}`)},memory_mib=${memoryMib},context_mib=100`;
+      return measuredIn('FRAG-002', environmentUnder(null, sim), { seed: 1, iterations: 5 });
+    };
+    const [small, large] = [await of(18_000), await of(36_000)];
+    expect(small.details.blocks).toBeGreaterThan(500);
+    expect(large.details).toMatchObject({ blocks: small.details.blocks, heldBytes: small.details.heldBytes });
+    expect(large.details.roomBytes).toBeGreaterThan(1.9 * (small.details.roomBytes as number));
+  });
+
   it('is invalid where what was granted is no memory', async () => {
     const result = await measuredOutside('FRAG-002', quota(',grants=twice'));
     expect(result).toMatchObject({ status: 'invalid', value: null });
