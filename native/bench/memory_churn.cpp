@@ -1,11 +1,11 @@
 #include "bench/memory_churn.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <random>
 
 #include "base/clock.h"
+#include "base/elementary.h"
 
 namespace gvb {
 
@@ -22,8 +22,9 @@ size_t below(std::mt19937_64& random, size_t count) {
 }
 
 size_t log_uniform(std::mt19937_64& random, const ChurnSizes& sizes) {
-  const double low = std::log(static_cast<double>(sizes.smallest)), high = std::log(static_cast<double>(sizes.largest));
-  const auto bytes = static_cast<uint64_t>(std::exp(low + uniform(random) * (high - low)));
+  const double low = logarithm(static_cast<double>(sizes.smallest)),
+               high = logarithm(static_cast<double>(sizes.largest));
+  const auto bytes = static_cast<uint64_t>(exponential(low + uniform(random) * (high - low)));
   return std::max(sizes.step, bytes / sizes.step * sizes.step);
 }
 
