@@ -1,5 +1,5 @@
 /** An interval for any statistic of time windows, by drawing windows with replacement. */
-import { quantileSorted } from 'simple-statistics';
+import { mean, quantileSorted } from 'simple-statistics';
 import { seededRandom } from './random.js';
 
 const REPLICATES = 1_000;
@@ -37,7 +37,7 @@ export function resampledCi95(counts: readonly number[], figure: Figure, seed: n
 export function resampledVarianceCi95(count: number, figure: Figure, seed: number): [number, number] | null {
   const sorted = replicates([count], figure, seed);
   if (!sorted) return null;
-  const drawn = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  const drawn = mean(sorted);
   const scale = drawn > 0 ? figure([Array.from({ length: count }, (_, i) => i)]) / drawn : 1;
   return [scale * quantileSorted(sorted, 0.025), scale * quantileSorted(sorted, 0.975)];
 }

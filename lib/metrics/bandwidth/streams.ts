@@ -17,7 +17,7 @@ export const BIN_MS = 100;
 export const GRACE_MS = 120_000;
 /** Loads the kernels, and makes and fills buffers of the size that is measured. */
 const REHEARSAL_MS = 1;
-/** Buffers are made and filled again for each window: so many times as long before the release as workers need to be asked. */
+/** Lead time before a release, as a multiple of the usual one: buffers are made and filled again for each window. */
 export const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
@@ -201,7 +201,7 @@ export async function stream(scene: Scene, kind: StreamKind, parts: readonly Par
   );
 }
 
-/** Returns the first one's window. So that the first window is not shortened by the loading of kernels. */
+/** Loads kernels, which would else shorten the first window. Returns the window of the first worker. */
 export async function rehearse(workers: readonly WorkerTenant[]): Promise<StreamWindow> {
   const own = { ...request({ kind: 'read', windowMs: REHEARSAL_MS }), startAtNs: 0 };
   const windows = await Promise.all(

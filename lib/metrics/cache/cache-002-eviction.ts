@@ -1,4 +1,5 @@
 /** CACHE-002: how much of a tenant's cached lines one burst of a neighbour evicts. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chase } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
@@ -47,8 +48,6 @@ const pass = (worker: WorkerTenant, eighths: number, passes: number): Promise<Ch
 const beganMs = ({ originMs, fromNs }: Chase): number => originMs + (fromNs[0] as number) / NS_PER_MS;
 const endedMs = ({ originMs, toNs }: Chase): number => originMs + (toNs.at(-1) as number) / NS_PER_MS;
 
-const waited = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 class Burst {
   readonly #victim: WorkerTenant;
   readonly #neighbour: WorkerTenant;
@@ -78,7 +77,7 @@ class Burst {
   async #probe(scale: Scale, bursts: boolean): Promise<{ probe: Tally; between: boolean }> {
     const prime = await pass(this.#victim, PRIMED, PRIMING_PASSES);
     const burst = bursts ? await this.#touch() : null;
-    if (!burst) await waited(this.#lastMs);
+    if (!burst) await sleep(this.#lastMs);
     const probe = await pass(this.#victim, PRIMED, 1);
     const between = burst !== null && beganMs(burst) >= endedMs(prime) && endedMs(burst) <= beganMs(probe);
     return { probe: tallyOf(latenciesIn(probe), scale), between };

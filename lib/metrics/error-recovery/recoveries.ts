@@ -9,9 +9,9 @@ import { hoard } from '../isolation/faults.js';
 import { mostBytesOf, xidsFromNow } from '../isolation/outside.js';
 import type { MeasureContext } from '../metric.js';
 import { type MetricScene, targetOf } from '../scene.js';
+import { NS_PER_MS } from '../units.js';
 import type { Crash } from './crashes.js';
 
-const NS_PER_MS = 1e6;
 /** Of a start that no error precedes. */
 const START_MS = 120_000;
 

@@ -2,7 +2,7 @@
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { STEPS } from '../fresh-processes.js';
-import { formatBytes, NS_PER_US } from '../units.js';
+import { formatBytes, MIB, NS_PER_US } from '../units.js';
 import { type Crash, ILLEGAL_ADDRESS } from './crashes.js';
 import type { Recovery, Reset, Started } from './recoveries.js';
 
@@ -14,7 +14,7 @@ export interface Round {
 }
 
 /** Less than the blocks that a killed process allocates; more than fillings of the memory differ. */
-const QUOTA_SLACK_BYTES = 8 * 2 ** 20;
+const QUOTA_SLACK_BYTES = 8 * MIB;
 const NEW_PROCESS = 'new process';
 const SAME_PROCESS = 'same process, context reset';
 

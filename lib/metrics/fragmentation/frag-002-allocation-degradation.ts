@@ -1,4 +1,5 @@
 /** FRAG-002: whether allocations take longer when the memory in use is fragmented than when it is contiguous. */
+import { mean } from 'simple-statistics';
 import type { AllocationRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
@@ -143,20 +144,15 @@ export function steadyCheck(first: number, again: number): Check {
 
 /** Fragmented to contiguous, which is the mean of both contiguous states; the interval covers each of them. */
 export function slowdown(fragmented: MedianEstimate, contiguous: readonly MedianEstimate[]) {
-  const reference = contiguous.reduce((sum, { value }) => sum + value, 0) / contiguous.length;
-  const ends = [fragmented, ...contiguous].map(({ ci95 }) => ci95);
-  const [own, ...others] = ends as [number, number][];
-  const known = own !== undefined && ends.every((ci95) => ci95 !== null);
-  return {
-    reference,
-    value: fragmented.value / reference,
-    ci95: known
-      ? ([own[0] / Math.max(...others.map(([, to]) => to)), own[1] / Math.min(...others.map(([from]) => from))] as [
-          number,
-          number,
-        ])
-      : null,
-  };
+  const reference = mean(contiguous.map(({ value }) => value));
+  const value = fragmented.value / reference;
+  const others = contiguous.flatMap(({ ci95 }) => (ci95 ? [ci95] : []));
+  if (!fragmented.ci95 || others.length < contiguous.length) return { reference, value, ci95: null };
+  const [from, to] = fragmented.ci95;
+  const least = Math.min(...others.map(([begin]) => begin));
+  const most = Math.max(...others.map(([, end]) => end));
+  const ci95: [number, number] = [from / most, to / least];
+  return { reference, value, ci95 };
 }
 
 function judge(degraded: Degraded, asFound: Check): Measured {

@@ -175,8 +175,8 @@ interface Played {
 }
 
 /**
- * The delay beside kernels of the same process in other streams, one of which runs while another waits: with equal priorities, and with the highest and the
- * lowest.
+ * The delay beside kernels of the same process in other streams, one of which runs while another waits: with equal
+ * priorities, and with the highest and the lowest.
  */
 async function ownRows(play: Play): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = [];

@@ -1,4 +1,5 @@
 /** Faults as rows: what a host was told of each, how soon, and whether and when its tenant worked again. */
+import { sum } from 'simple-statistics';
 import { quantity } from '../../results/quantity.js';
 import { medianOf, type View } from '../../results/view.js';
 import type { Outcome } from './outcome-tables.js';
@@ -29,7 +30,6 @@ export interface RecoveryMatrix {
 }
 
 const unique = (texts: readonly string[]): string => [...new Set(texts)].join(', ');
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 const most = (values: readonly number[]): number => values.reduce((high, value) => Math.max(high, value), 0);
 
 /** Rounds of one fault, by the name under which it is shown. */
