@@ -3,38 +3,21 @@
 import { readFileSync } from 'node:fs';
 import { median, sampleStandardDeviation } from 'simple-statistics';
 import { listMetrics } from '../dist/index.js';
+import { isDetected, percent, TIERS, uniform } from './detecting.js';
 
-// Two-sided 95 % quantiles of Student's t for the rounds of the tiers quick, standard and thorough.
-const TIERS = [
-  { rounds: 2, t: 12.706 },
-  { rounds: 5, t: 2.776 },
-  { rounds: 10, t: 2.262 },
-];
 const EFFECTS = [0.02, 0.05, 0.1];
 const RUNS = 20_000;
-
-/** Uniform numbers from 0 to 1 by mulberry32, so that the table is the same every time. */
-function uniform(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A standard normal number by the Box-Muller transform. */
 const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /** Share of comparisons whose 95 % interval of the ratio lies above 1. */
-function detected(effect, sd, { rounds, t }) {
+function detected(effect, sd, tier) {
   const random = uniform(1);
   let found = 0;
   for (let run = 0; run < RUNS; run++) {
-    const logs = Array.from({ length: rounds }, () => Math.log1p(effect) + sd * gaussian(random));
-    const centre = logs.reduce((sum, each) => sum + each, 0) / rounds;
-    if (centre > (t * sampleStandardDeviation(logs)) / Math.sqrt(rounds)) found++;
+    const logs = Array.from({ length: tier.rounds }, () => Math.log1p(effect) + sd * gaussian(random));
+    if (isDetected(logs, tier)) found++;
   }
   return found / RUNS;
 }
@@ -63,7 +46,6 @@ for (const file of process.argv.slice(2)) {
 if (deviations.size === 0)
   throw new Error('Expected documents of comparisons with three rounds or more, as compare --json writes them.');
 
-const percent = (share) => `${Math.round(100 * share)} %`;
 console.log(`| metric | between rounds | ${TIERS.map(({ rounds }) => `${rounds} rounds`).join(' | ')} |`);
 console.log(`|---|---|${TIERS.map(() => '---').join('|')}|`);
 for (const [id, all] of [...deviations].sort()) {
