@@ -10,7 +10,7 @@
 namespace gvb::probe {
 namespace {
 
-constexpr int64_t kNativeBudgetNs = 2'000'000'000;
+constexpr int64_t kNativeBudgetNs = 1'000'000'000;
 constexpr size_t kStreams = 10'000, kContexts = 64;
 // A context takes some 500 MiB of a large card; the spare memory is left to other users of the card.
 constexpr size_t kContextBytes = size_t{768} << 20, kSpareBytes = size_t{1} << 30;

@@ -45,6 +45,7 @@ describe("a probe's native run", () => {
 
   it('is described with the codes other than 0', () => {
     expect(nativeText(seen())).toBe('works');
+    expect(nativeText(seen({ count: 25 }))).toBe('works, 25 made');
     const refused = ['a', 'b', 'b', 'c', 'd'].map((step) => code(step, 1));
     expect(nativeText(seen({ steps: refused }))).toBe('works, with a 1, b 1, c 1 and 1 more');
   });

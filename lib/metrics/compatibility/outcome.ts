@@ -24,14 +24,15 @@ export function excludedBecause({ ending, over, steps, done, last }: Observation
 }
 
 /** A short text for a table. */
-export function nativeText({ steps }: Observation): string {
+export function nativeText({ steps, count }: Observation): string {
+  const works = count === null ? 'works' : `works, ${count} made`;
   const refused = steps.flatMap((step) =>
     step.gvb === 'code' && step.code !== 0 ? [`${step.step} ${step.code}`] : [],
   );
   const different = [...new Set(refused)];
-  if (different.length === 0) return 'works';
+  if (different.length === 0) return works;
   const more = different.length - 3;
-  return `works, with ${different.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${works}, with ${different.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function difference(native: Step, own: Step): Judged | null {

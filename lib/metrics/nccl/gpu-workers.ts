@@ -52,17 +52,20 @@ function inRankOrder(devices: readonly NativeDevice[], measured: number | string
 }
 
 /** `use` gets a worker on each participating GPU. Rejects with Unavailable if there are too few. */
-export function withGpuWorkers<T, First>(
+export async function withGpuWorkers<T, First>(
   context: MeasureContext,
   { environment, count, first }: GpuWorkersPlan<First>,
   use: (gpus: GpuWorkers, first: First) => Promise<T>,
 ): Promise<T> {
   const start = (scene: MetricScene) => scene.startWorker({ id: FIRST_ID }, 'victim', environment);
+  // On a card that is alone, no metric but the first starts a process.
+  const visible = await context.once.get('visible GPUs', () =>
+    inScene(context, async (scene) => visibleGpus(context, await start(scene))),
+  );
+  const gpus = visible.slice(0, count(visible.length));
+  if (gpus.length < 2) throw new Unavailable(tooFew(visible));
   return inScene(context, async (scene) => {
     const one = await start(scene);
-    const visible = await visibleGpus(context, one);
-    const gpus = visible.slice(0, count(visible.length));
-    if (gpus.length < 2) throw new Unavailable(tooFew(visible));
     await scene.hold(one, (gpus[0] as NativeDevice).uuid);
     const found = await first(one);
     const others = await oneByOne(context.system.staggerStarts, gpus.slice(1), async ({ uuid }) => {
