@@ -10,17 +10,18 @@
 namespace gvb::probe {
 namespace {
 
-constexpr int64_t kNativeBudgetNs = 1'000'000'000;
+// Natively. Contexts take as long again to destroy.
+constexpr int64_t kStreamsNs = 2'000'000'000, kContextsNs = 1'000'000'000;
 constexpr size_t kStreams = 10'000, kContexts = 64;
 // A context takes some 500 MiB of a large card; the spare memory is left to other users of the card.
 constexpr size_t kContextBytes = size_t{768} << 20, kSpareBytes = size_t{1} << 30;
 
 // Calls `make` up to `most` times. If no number is given, running out of memory or time is not a failure.
 template <class Object, class Make>
-std::vector<Object> make_many(const Run& run, const std::string& step, size_t most, Make make) {
+std::vector<Object> make_many(const Run& run, const std::string& step, size_t most, int64_t within_ns, Make make) {
   std::vector<Object> made;
   int code = abi::CUDA_SUCCESS;
-  const int64_t end = now_ns() + kNativeBudgetNs;
+  const int64_t end = now_ns() + within_ns;
   report::calls(step);
   while (made.size() < run.options.count.value_or(most) && (run.options.count || now_ns() < end)) {
     Object object{};
@@ -45,9 +46,9 @@ void streams(Run& run) {
   const auto create = run.address(cuda::cuStreamCreate);
   const auto launch = run.address(cuda::cuLaunchKernel);
   const auto destroy = run.address(cuda::cuStreamDestroy_v2);
-  const auto made = make_many<abi::CUstream>(run, "cuStreamCreate", kStreams, [create](abi::CUstream* stream) {
-    return create(stream, abi::CU_STREAM_NON_BLOCKING);
-  });
+  const auto made =
+      make_many<abi::CUstream>(run, "cuStreamCreate", kStreams, kStreamsNs,
+                               [create](abi::CUstream* stream) { return create(stream, abi::CU_STREAM_NON_BLOCKING); });
   int worst = 0;
   report::calls("cuLaunchKernel on every 16th stream");
   for (size_t i = 0; i < made.size(); i += 16)
@@ -78,8 +79,9 @@ void contexts(Run& run) {
   const auto create =
       reinterpret_cast<int (*)(abi::CUcontext*, unsigned, abi::CUdevice)>(dlsym(run.cuda.handle(), "cuCtxCreate_v2"));
   if (!create) throw Over("the driver lacks cuCtxCreate_v2");
-  const auto made = make_many<abi::CUcontext>(
-      run, "cuCtxCreate_v2", room, [&run, create](abi::CUcontext* context) { return create(context, 0, run.device); });
+  const auto made =
+      make_many<abi::CUcontext>(run, "cuCtxCreate_v2", room, kContextsNs,
+                                [&run, create](abi::CUcontext* context) { return create(context, 0, run.device); });
   run.use_memory("memory of the last context");
   for (const abi::CUcontext context : made) run.need(cuda::cuCtxDestroy_v2, context);
   run.need(cuda::cuCtxSetCurrent, run.context);
