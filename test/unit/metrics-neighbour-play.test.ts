@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryViolations } from '../../lib/metrics/isolation/is-009-noisy-neighbor.js';
-import { apartReason, type InterferenceRow } from '../../lib/metrics/isolation/neighbour-play.js';
+import { apartReason, type InterferenceRow, rowOf, type Together } from '../../lib/metrics/isolation/neighbour-play.js';
+import type { Served } from '../../lib/metrics/isolation/victim-requests.js';
 
 const MS = 1e6;
 const active = (startMs: number, endMs: number, marksMs: readonly number[]) => ({
@@ -36,4 +37,31 @@ it('does not count refusals, or memory below the quota, as violations', () => {
   expect(memoryViolations(rows, 100)).toEqual([]);
   expect(memoryViolations([row({ usedBytes: 101 })], null)).toEqual([]);
   expect(memoryViolations([row({ usedBytes: 101 })], 100)).toHaveLength(1);
+});
+
+/** 40 requests, one every 5 ms, each of which takes this long. */
+function served(serviceMs: number): Served {
+  const each = Array<number>(40).fill(serviceMs * MS);
+  const done = { latencyNs: each, deviceNs: each, serviceNs: each };
+  return { ...done, givenUp: 0, onTime: 40, due: 40, smClockMhz: null };
+}
+
+/** Beside an aggressor that did this much a second; alone it did 100. */
+function beside(serviceMs: number, rate: number): Together {
+  const aggression = { refused: 0, exceeded: 0, usedBytes: 0 } as Together['aggression'];
+  return { served: served(serviceMs), rate, spanNs: 200 * MS, aggression };
+}
+
+const row = (serviceMs: number, rate: number) => rowOf([served(1), served(1)], [beside(serviceMs, rate)], 100);
+
+it('says that requests queue if they arrive faster than they are served', () => {
+  expect(row(4.7, 50)).toMatchObject({ overloaded: false, degradationPercent: expect.closeTo(370, 9) });
+  expect(row(4.8, 50).overloaded).toBe(true);
+});
+
+it('has no interference where the aggressor did less alone', () => {
+  // In 200 ms: 40 ms of requests, and what takes the aggressor 100 ms alone.
+  expect(row(2, 50)).toMatchObject({ interferencePercent: expect.any(Number), aggressorLossPercent: 50 });
+  expect(row(2, 150).aggressorLossPercent).toBe(-50);
+  expect(row(2, 201)).toMatchObject({ interferencePercent: null, aggressorLossPercent: null });
 });

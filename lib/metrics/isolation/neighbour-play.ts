@@ -7,7 +7,17 @@ import type { MetricScene } from '../scene.js';
 import { FIRST_ID } from '../scene.js';
 import { type Aggressor, idleReason, rateOf } from './aggressor-menu.js';
 import { changePercent, clockDropPercent, interferencePercent, lossPercent } from './interference.js';
-import { deviceMs, p50Ms, p99Ms, pooled, type Served, servedIn, VICTIM, VICTIM_NAME } from './victim-requests.js';
+import {
+  deviceMs,
+  isOverloaded,
+  p50Ms,
+  p99Ms,
+  pooled,
+  type Served,
+  servedIn,
+  VICTIM,
+  VICTIM_NAME,
+} from './victim-requests.js';
 import { NS_PER_MS } from '../units.js';
 
 export interface Times {
@@ -31,10 +41,14 @@ export interface InterferenceRow {
   requests?: number;
   /** Requests that were dropped: their latencies are lower bounds. */
   givenUp?: number;
+  /** Whether requests arrived faster than they were served: the latencies then grow with the time of measurement. */
+  overloaded?: boolean;
+  /** Null if the aggressor was held back alone. */
   interferencePercent?: number | null;
   clockDropPercent?: number | null;
   aggressorPerSecond?: { alone: number; together: number };
-  aggressorLossPercent?: number;
+  /** Null if the aggressor was held back alone. */
+  aggressorLossPercent?: number | null;
   allocations?: { refused: number; aboveQuota: number };
   /** Peak device memory of the aggressor while the victim ran. */
   usedBytes?: number;
@@ -55,8 +69,13 @@ const TAIL_MS = 50;
 /** Time until the aggressor's first work reaches the card. */
 const RAMP_NS = 20e6;
 const FEWEST_REQUESTS = 10;
+/**
+ * An aggressor that is this many times faster beside the victim than alone was held back while it was alone, e.g. by a
+ * compute limit: its rate alone is then no reference.
+ */
+const HELD_BACK = 2;
 
-interface Together {
+export interface Together {
   served: Served;
   rate: number;
   spanNs: number;
@@ -219,13 +238,14 @@ export function apartReason(victim: Activity, aggressor: Activity, operations: n
   return `it was held back: none of its ${operations} operations was over in the ${ms} ms in which requests arrived`;
 }
 
-function rowOf(aloneBlocks: readonly Served[], blocks: readonly Together[], rateAlone: number) {
+export function rowOf(aloneBlocks: readonly Served[], blocks: readonly Together[], rateAlone: number) {
   const alone = pooled(aloneBlocks);
   const together = pooled(blocks.map(({ served }) => served));
   const [p50Alone, p50Together] = [p50Ms(alone), p50Ms(together)];
   const [p99Alone, p99Together] = [p99Ms(alone), p99Ms(together)];
   const [deviceAlone, deviceTogether] = [deviceMs(alone), deviceMs(together)];
   const rate = blocks.reduce((sum, block) => sum + block.rate, 0) / blocks.length;
+  const isHeldBackAlone = rate > HELD_BACK * rateAlone;
   const spanMs = blocks.reduce((sum, { spanNs }) => sum + spanNs, 0) / NS_PER_MS;
   const sum = (of: (aggression: Aggression) => number) =>
     blocks.reduce((all, { aggression }) => all + of(aggression), 0);
@@ -243,17 +263,20 @@ function rowOf(aloneBlocks: readonly Served[], blocks: readonly Together[], rate
     throughputLossPercent: lossPercent(alone.onTime / alone.due, together.onTime / together.due),
     requests: together.latencyNs.length,
     givenUp: together.givenUp,
-    interferencePercent: interferencePercent({
-      together: spanMs,
-      firstAlone: together.deviceNs.length * (deviceAlone ?? 0),
-      secondAlone: (spanMs * rate) / rateAlone,
-    }),
+    overloaded: isOverloaded(together),
+    interferencePercent: isHeldBackAlone
+      ? null
+      : interferencePercent({
+          together: spanMs,
+          firstAlone: together.deviceNs.length * (deviceAlone ?? 0),
+          secondAlone: (spanMs * rate) / rateAlone,
+        }),
     clockDropPercent: clockDropPercent(
       aloneBlocks.map(({ smClockMhz }) => smClockMhz),
       together.smClockMhz,
     ),
     aggressorPerSecond: { alone: rateAlone, together: rate },
-    aggressorLossPercent: lossPercent(rateAlone, rate),
+    aggressorLossPercent: isHeldBackAlone ? null : lossPercent(rateAlone, rate),
     allocations: { refused: sum(({ refused }) => refused), aboveQuota: sum(({ exceeded }) => exceeded) },
     usedBytes: Math.max(...blocks.map(({ aggression }) => aggression.usedBytes)),
   };
