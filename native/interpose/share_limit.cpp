@@ -122,9 +122,16 @@ CUresult idle(abi::CUstream stream, double ns) {
   return code;
 }
 
+// A captured launch runs nothing; its graph is limited when it is launched.
+bool is_capturing(abi::CUstream stream) {
+  abi::CUstreamCaptureStatus status = abi::CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver().cuStreamIsCapturing && driver().cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+         status != abi::CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 template <class Launch>
 CUresult limited(abi::CUstream stream, uint64_t blocks, const Launch& launch) {
-  if (blocks < settings().share.least_blocks) return launch();
+  if (blocks < settings().share.least_blocks || is_capturing(stream)) return launch();
   const std::lock_guard<std::mutex> lock(shared().mutex);
   shared().budget.look();
   // Idles for several periods if a launch used up more than one.

@@ -23,6 +23,7 @@ import {
   MODES,
   withoutTokens,
 } from './generation.js';
+import { steadyCheck, stopsIn } from './stops.js';
 import { type DecoderModel, WORKLOADS, type Workload } from './workloads.js';
 
 export interface TokenLatencyTimes {
@@ -122,6 +123,7 @@ function aloneRow(mode: Mode, decoding: Decoding, { tokensPerSecond }: FrontierR
     itlP50Ms: ms(steps?.p50),
     itlP99Ms: ms(steps?.p99),
     tokensPerSecond,
+    stops: stopsIn(tokenNs),
     /** Rate of reading the weights, once per step. */
     weightGbPerSecond,
     /** Rate relative to that of the memory's clock and bus; null if a step need not read its weights from DRAM. */
@@ -181,7 +183,8 @@ const checksumOf = ({ digests }: Decoding): string => (digests[0] as number).toS
 function judge({ workload, seed }: GenerationPlan, name: string, generated: Generated): Measured {
   const { prepared, attention, alone, frontier, digests, entered } = generated;
   const { layers, hidden, heads, kvHeads, mlp, vocabulary, ...rest } = prepared;
-  const checks = [sameTokens(digests), readsWeights(prepared, alone), ...attention.checks];
+  const rows = MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared));
+  const checks = [sameTokens(digests), readsWeights(prepared, alone), steadyCheck(rows), ...attention.checks];
   const floor = floorNs(prepared);
   const { value, ci95 } = scaled(median(alone.launches.tokenNs), NS_PER_MS);
   return {
@@ -199,7 +202,7 @@ function judge({ workload, seed }: GenerationPlan, name: string, generated: Gene
       floorMs: ms(floor),
       seed,
       checksum: checksumOf(alone.launches),
-      rows: MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared)),
+      rows,
       decodeAttention: attention.row,
       frontier,
       context: entered,
@@ -271,7 +274,7 @@ export const tokenLatency: MetricDefinition = {
 /**
  * LLM-004, ms: time between tokens of a synthetic decoder of Llama's shape (`model`; by default scaled to the memory
  * limit), at the batch and lengths of `workload`. `details.rows[]` has the time to the first token, p50 and p99 between
- * tokens and tokens a second, kernel by kernel and as a captured graph; `details.frontier[]` the tokens a second of all
+ * tokens, tokens a second and stops between tokens, kernel by kernel and as a captured graph; `details.frontier[]` the tokens a second of all
  * tenants and their p99 beside 1, 2, … co-tenants. `iterations`, `warmup` and `resolution` do not apply.
  */
 export const measureTokenLatency = measureFunction(tokenLatency);

@@ -5,9 +5,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sum } from 'simple-statistics';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FrontierRow } from '../../../lib/metrics/llm/generation.js';
 import { tokenLatencyBy, type TokenLatencyTimes } from '../../../lib/metrics/llm/llm-004-token-latency.js';
+import type { Stops } from '../../../lib/metrics/llm/stops.js';
 import { measureMetric } from '../../../lib/metrics/measure.js';
 import type { MeasureOptions } from '../../../lib/metrics/metric.js';
 import { median } from '../../../lib/stats/median.js';
@@ -36,6 +38,7 @@ interface Row {
   ttftMs: number;
   itlP50Ms: number;
   steps: number;
+  stops: Stops;
 }
 const rowsOf = ({ details }: { details: Record<string, unknown> }) => details.rows as [Row, Row];
 const frontierOf = ({ details }: { details: Record<string, unknown> }) => details.frontier as FrontierRow[];
@@ -132,6 +135,36 @@ describe('LLM-004', () => {
     ]);
     expect(result.details.decodeAttention).toMatchObject({ batch: 2, context: 64, percentOfCeiling: null });
     expect(result.details.checksum).toMatch(/^[0-9a-f]{14}$/);
+  });
+
+  it('finds the stops of a compute limit, which the median does not show', async () => {
+    // Steps of about 1 ms; the limit lets them run for 24 ms, and the card idle for 56.
+    const { result, record } = await undisturbedRecord((folder) =>
+      latency(environmentUnder('share=30@80ms', `dram_gbs=2,kernel_ns=100000,${RECORDED}`, folder), {
+        ...ALONE,
+        aloneMs: 800,
+      }),
+    );
+    expect(result).toMatchObject({ status: 'ok' });
+    const [recorded] = recordedByProcess(record) as [Recorded];
+    const [{ stops, itlP50Ms }] = rowsOf(result);
+    const steps = stepsIn(recorded);
+    const lengths = steps.map(({ entered, ends }) => (ends - entered) / 1e6);
+    const recordedStops = lengths.filter((ms) => ms >= 10 * itlP50Ms);
+    expect(stops.count).toBeGreaterThan(1);
+    expect(stops.count).toBeLessThanOrEqual(recordedStops.length);
+    expect(stops.longestMs).toBeGreaterThan(Math.min(...recordedStops) * (1 - CLOCKS));
+    // The host sees a token after the end of its step and before it launches again.
+    const most = steps.map(({ entered, nextAt }) => (nextAt - entered) / 1e6).filter(Number.isFinite);
+    expect(stops.longestMs).toBeLessThan(Math.max(...most) * (1 + CLOCKS));
+    const lost = 100 * (sum(recordedStops) - recordedStops.length * itlP50Ms);
+    // A stop may fall in a step at the end that is not counted.
+    const one = 100 * Math.max(...recordedStops);
+    expect(stops.lostPercent).toBeGreaterThan((lost - one) / sum(most));
+    expect(stops.lostPercent).toBeLessThan((lost + one) / sum(lengths));
+    expect(result.checks).toContainEqual(
+      expect.objectContaining({ name: 'tokens came without stops', passed: 'not checked' }),
+    );
   });
 
   it('finds the cost of co-tenants that take a known part of the card', async () => {
