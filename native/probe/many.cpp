@@ -16,14 +16,19 @@ constexpr size_t kStreams = 10'000, kContexts = 64;
 // A context takes some 500 MiB of a large card; the spare memory is left to other users of the card.
 constexpr size_t kContextBytes = size_t{768} << 20, kSpareBytes = size_t{1} << 30;
 
+struct Most {
+  size_t count;
+  int64_t ns;
+};
+
 // Calls `make` up to `most` times. If no number is given, running out of memory or time is not a failure.
 template <class Object, class Make>
-std::vector<Object> make_many(const Run& run, const std::string& step, size_t most, int64_t within_ns, Make make) {
+std::vector<Object> make_many(const Run& run, const std::string& step, Most most, Make make) {
   std::vector<Object> made;
   int code = abi::CUDA_SUCCESS;
-  const int64_t end = now_ns() + within_ns;
+  const int64_t end = now_ns() + most.ns;
   report::calls(step);
-  while (made.size() < run.options.count.value_or(most) && (run.options.count || now_ns() < end)) {
+  while (made.size() < run.options.count.value_or(most.count) && (run.options.count || now_ns() < end)) {
     Object object{};
     code = make(&object);
     if (code != abi::CUDA_SUCCESS) break;
@@ -47,7 +52,7 @@ void streams(Run& run) {
   const auto launch = run.address(cuda::cuLaunchKernel);
   const auto destroy = run.address(cuda::cuStreamDestroy_v2);
   const auto made =
-      make_many<abi::CUstream>(run, "cuStreamCreate", kStreams, kStreamsNs,
+      make_many<abi::CUstream>(run, "cuStreamCreate", Most{kStreams, kStreamsNs},
                                [create](abi::CUstream* stream) { return create(stream, abi::CU_STREAM_NON_BLOCKING); });
   int worst = 0;
   report::calls("cuLaunchKernel on every 16th stream");
@@ -80,7 +85,7 @@ void contexts(Run& run) {
       reinterpret_cast<int (*)(abi::CUcontext*, unsigned, abi::CUdevice)>(dlsym(run.cuda.handle(), "cuCtxCreate_v2"));
   if (!create) throw Over("the driver lacks cuCtxCreate_v2");
   const auto made =
-      make_many<abi::CUcontext>(run, "cuCtxCreate_v2", room, kContextsNs,
+      make_many<abi::CUcontext>(run, "cuCtxCreate_v2", Most{room, kContextsNs},
                                 [&run, create](abi::CUcontext* context) { return create(context, 0, run.device); });
   run.use_memory("memory of the last context");
   for (const abi::CUcontext context : made) run.need(cuda::cuCtxDestroy_v2, context);
