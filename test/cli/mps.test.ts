@@ -19,13 +19,13 @@ const sim = 'init_ms=1,context_ms=1';
 /** process.env of Node is the environment of the C library, in which the driver looks. */
 const LOSES_PIPES = 'delete process.env.CUDA_MPS_PIPE_DIRECTORY;';
 
-/** A folder with the stand-in, and Node for its first line; `fault` makes it misbehave. */
+/** PATH with a folder of the stand-in; `fault` makes it misbehave. */
 function programs(fault?: string): string {
   const folder = emptyFolder();
   copyFileSync(fileURLToPath(new URL(`fixtures/${control}`, import.meta.url)), join(folder, control));
   chmodSync(join(folder, control), 0o755);
   if (fault) writeFileSync(join(folder, fault), '');
-  return `${folder}:${dirname(process.execPath)}:${process.env.PATH}`;
+  return `${folder}:${process.env.PATH}`;
 }
 
 const args = (system: string, output: string) => [

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunDocument } from '../../lib/results/document.js';
@@ -35,6 +35,7 @@ async function runUnder(
   system: System,
   ids: readonly string[],
   onMetric: (id: string) => void,
+  iterations = 1,
 ): Promise<{ document: RunDocument; said: string[] }> {
   const said: string[] = [];
   const document = await runMetrics(
@@ -44,7 +45,7 @@ async function runUnder(
       system,
       device: undefined,
       requireGpu: false,
-      options: { path: 'runtime', iterations: 3 },
+      options: { path: 'runtime', iterations },
       timeoutSeconds: null,
       strict: false,
       signal: new AbortController().signal,
@@ -90,20 +91,29 @@ describe('a process that a metric starts outside the layer', () => {
     'OH-009': interposed,
     'OH-010': interposed,
   };
-  it.each(Object.entries(layers))('invalidates %s, and is reported at once', async (id, layer) => {
-    const kept = await underLayer([id], layer, []);
-    const { proven, of } = kept.document.system.processes ?? { proven: -1, of: 0 };
-    expect(of).toBeGreaterThan(0);
-    expect({ proven, said: kept.said }).toEqual({ proven: of, said: [] });
-    expect(resultOf(kept.document, id)?.reason ?? '').not.toMatch(/layer not active/);
+  const ids = Object.keys(layers);
 
-    const lost = await underLayer([id], layer, [id]);
-    const result = resultOf(lost.document, id);
+  it.each([
+    ['driver', interposed],
+    ['NVML', layers['START-005']],
+  ] as const)('none is reported while all of them are under a layer of the %s', async (_, layer) => {
+    const mine = ids.filter((id) => layers[id] === layer);
+    const { document, said } = await underLayer(mine, layer ?? {}, []);
+    const { proven, of } = document.system.processes ?? { proven: -1, of: 0 };
+    expect(of).toBeGreaterThanOrEqual(mine.length);
+    expect({ proven, said }).toEqual({ proven: of, said: [] });
+    expect(document.metrics).toHaveLength(mine.length);
+    for (const { reason } of document.metrics) expect(reason ?? '').not.toMatch(/layer not active/);
+  });
+
+  it.each(Object.entries(layers))('invalidates %s, and is reported at once', async (id, layer) => {
+    const { document, said } = await underLayer([id], layer, [id]);
+    const result = resultOf(document, id);
     expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
     expect(result?.reason).toMatch(outside);
     expect(result?.reason).toContain(layer.LD_PRELOAD);
-    expect(lost.said.length).toBeGreaterThan(0);
-    expect(lost.document.system.processes?.proven).toBe(0);
+    expect(said.length).toBeGreaterThan(0);
+    expect(document.system.processes?.proven).toBe(0);
   });
 });
 
@@ -149,7 +159,7 @@ describe('under MPS', () => {
         return lost ? { ...environment, CUDA_MPS_PIPE_DIRECTORY: join(directory, 'nowhere') } : environment;
       }
     }
-    const PATH = `${programs}:${dirname(process.execPath)}:${process.env.PATH}`;
+    const PATH = `${programs}:${process.env.PATH}`;
     const system = new Losing({ name, caller: { ...bare, PATH }, memory: undefined, sm: undefined });
     const gpu = await cardOf(bare);
     if (!gpu) throw new Error('unreachable');
@@ -157,9 +167,10 @@ describe('under MPS', () => {
     await system.prepare({ runId: name, directory, gpu, target });
     try {
       await system.prepareTenant(SOLE_TENANT);
-      return await runUnder(system, ids, (id) => {
+      const onMetric = (id: string) => {
         lost = without.includes(id);
-      });
+      };
+      return await runUnder(system, ids, onMetric, 3);
     } finally {
       await system.reap(SOLE_TENANT);
       await system.teardown();

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricResult } from '../../lib/results/document.js';
-import { addonFile, attempt, scenario, script } from './child.js';
+import { addonFile, attempt, scenario, script, simulatedFolder } from './child.js';
 import { expectAllocation, sim } from './executor.js';
 
 const addon = { GVB_TEST_ADDON: addonFile };
+
 describe('abort', () => {
   it('before the call rejects every function with its reason, of any type, and loads nothing', async () => {
     const { names, sameReason, addonLoaded } = await scenario<{
@@ -54,7 +55,12 @@ describe('a worker_thread that ends', () => {
   });
 
   it('while others start leaves them a working executor, every time', async () =>
-    expect(await scenario<number>('threadsComeAndGo', { sim: { init_ms: 0, context_ms: 0 } })).toBe(90));
+    expect(
+      await scenario<number>('threadsComeAndGo', {
+        sim: { init_ms: 0, context_ms: 0 },
+        environment: { ...addon, GVB_TEST_DRIVER: simulatedFolder },
+      }),
+    ).toBe(90));
 
   it('by process.exit keeps its code', async () => {
     const { code, mine } = await scenario<{ code: number; mine: MetricResult }>('exitInThread', { sim });
@@ -115,7 +121,7 @@ describe('a lost device', () => {
 
 it('fifty measurements leak no memory, mapping, file or thread', async () => {
   const [tenth, last] = await scenario<Record<'rss' | 'maps' | 'files' | 'threads', number>[]>('manyMeasurements', {
-    sim: { ...sim, context_ms: 1, alloc_us: 2, vmm_us: 2 },
+    sim: { ...sim, context_ms: 1, alloc_us: 2, free_us: 2, vmm_us: 2 },
     nodeOptions: ['--expose-gc'],
   });
   if (!tenth || !last) throw new Error('unreachable');
