@@ -45,7 +45,10 @@ export const systemOnCard = (name: string, sim: string, region = ownRegion('cli'
   `custom:name=${name},env.GVB_SIM=region=${region}\\,${sim.replaceAll(',', '\\,')}`;
 
 /** Short call costs: most tests are not about them, and the card spins for the time. */
-const SHORT = 'init_ms=4,context_ms=4,alloc_us=4,free_us=4,vmm_us=4';
+export const shortCalls = { init_ms: 4, context_ms: 4, alloc_us: 4, free_us: 4, vmm_us: 4 };
+const SHORT = Object.entries(shortCalls)
+  .map(([name, value]) => `${name}=${value}`)
+  .join(',');
 
 /** GVB_SIM for a card with these settings, which precede its own. */
 export const cardIn = (region: string, sim = ''): string => `region=${region},${SHORT}${sim && `,${sim}`}`;

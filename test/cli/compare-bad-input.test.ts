@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
-import { command, emptyFolder, parseComparison, parseDocument, processesOf, root, start } from './command.js';
+import { cardIn, command, emptyFolder, parseComparison, parseDocument, processesOf, root, start } from './command.js';
 import { fileSystem } from './file-system.js';
 import { expectRefusal, refused } from './refused.js';
 
@@ -359,7 +359,7 @@ describe('compare saves its results', () => {
     const args = [join(root, 'dist/cli/main.js'), ...quick, '--rounds', '1', ...two, '--output', output];
     const { status, stderr } = spawnSync(process.execPath, args, {
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
-      env: { ...process.env, GVB_SIM: `region=full-${process.pid},${sim}` },
+      env: { ...process.env, GVB_SIM: cardIn(`full-${process.pid}`, sim) },
       encoding: 'utf8',
     });
     expect(status).toBe(1);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { command, emptyFolder, parseComparison, parseDocument, processesOf, start, systemOnCard } from './command.js';
-import { expectRefusal } from './refused.js';
+import { expectRefusal, refused } from './refused.js';
 
 const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8';
@@ -42,7 +42,8 @@ describe('compare', () => {
   ])('refuses %s before the first round and exits 2', async (system, says) => {
     const folder = emptyFolder();
     const systems = ['--system', 'native', '--system', system];
-    const { code, stdout, stderr } = await compare(['OH-002', ...systems, '--rounds', '1'], folder);
+    const args = [...base, '--output', join(folder, 'out'), 'OH-002', ...systems, '--rounds', '1'];
+    const { code, stdout, stderr } = await refused(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: /m);
     expect(stderr).toMatch(says);
@@ -108,7 +109,8 @@ describe('compare', () => {
     const folder = emptyFolder();
     const systems = ['--system', 'native', '--system', 'fcsp', '--allow-missing'];
     expect((await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '20'], folder)).code).toBe(0);
-    const { code, stdout, stderr } = await compare(['OH-002', ...systems], folder);
+    const again = [...base, '--output', join(folder, 'out'), 'OH-002', ...systems];
+    const { code, stdout, stderr } = await refused(again);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: Expected --output to be a directory without results but received .*--resume\.$/m);
   });

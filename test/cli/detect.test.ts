@@ -35,7 +35,7 @@ describe('compare --detect', () => {
     expect(resumed.stderr).toMatch(/^Pilot round 1, a: reused$/m);
     expect(resumed.stderr).toMatch(/^Round 1, a: reused$/m);
     expect(summary(output).plan).toMatchObject({ rounds: plan.rounds, detect: plan.detect });
-    const other = await command(['compare', '--resume', output, '--detect', '10%'], {}, sim);
+    const other = await refused(['compare', '--resume', output, '--detect', '10%'], { sim });
     expectRefusal(other, /its --detect was 50%, and now 10%;/);
   });
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonDocument, MetricResult } from '../../lib/results/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { passing } from '../waiting.js';
@@ -192,36 +192,6 @@ describe('exec of a file', () => {
     );
   });
 
-  it('runs every combination of a matrix between set-up and tear-down', async () => {
-    const folder = emptyFolder();
-    const config = configFile([
-      {
-        name: 'm',
-        argv: ['sh', '-c', 'echo run-{n} >> log; echo "v={n}"'],
-        folder,
-        setup: ['sh', '-c', 'echo setup-{n} >> log'],
-        teardown: ['sh', '-c', 'echo teardown-{n} >> log'],
-        matrix: { n: ['1', '2'] },
-        metrics: { v: { regex: 'v=(.)', unit: 'x', direction: 'none' } },
-      },
-    ]);
-    const done = await exec([...once, '--config', config]);
-    expect([1, 2].map((n) => resultsOf(done, `m@n=${n}/v`)[0]?.[0]?.value)).toEqual([1, 2]);
-    const lines = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
-    for (const n of [1, 2])
-      expect(lines.filter((line) => line.endsWith(`-${n}`))).toEqual([`setup-${n}`, `run-${n}`, `teardown-${n}`]);
-  });
-
-  it('measures the time until a server is ready', async () => {
-    const server = 'trap "exit 0" TERM; echo listening; while true; do sleep 0.05; done';
-    const config = configFile([
-      { name: 'server', argv: ['sh', '-c', server], ready: { line: 'listening' }, stopAfter: '0' },
-    ]);
-    const done = await exec([...once, '--config', config]);
-    expect(statusOf(done, 'server/ready')).toEqual([['ok']]);
-    expect(resultsOf(done, 'server/wall')).toEqual([[]]);
-  });
-
   it('measures the memory that a program has on the GPU', async () => {
     const hold = `require('${addonFile}')`;
     const script = `const a = ${hold}; const t = { simulatedDriver: '${simulatedFolder}', device: null, path: 'runtime' };
@@ -244,50 +214,73 @@ it('measures the six programs of the examples', async () => {
   for (const id of ids) expect([id, statusOf(done, id)[0]?.[0], reasonOf(done, id)]).toEqual([id, 'ok', undefined]);
 });
 
-describe('a program that goes wrong', () => {
-  it.each([
-    [
-      'ends with another exit code',
-      ['sh', '-c', 'echo why; exit 3'],
-      /^run 1 of 1: it ended with exit code 3, expected 0\. It last printed: why$/,
-    ],
-    [
-      'forks away',
-      ['sh', '-c', 'setsid sleep 1000 > /dev/null 2>&1 & exit 0'],
-      /left 1 process running \(\d+:sleep\), which were killed/,
-    ],
-    [
-      'ignores SIGTERM',
-      ['bash', '-c', 'trap "" TERM; while true; do sleep 0.1; done'],
-      /after 5 s and was stopped \(it was killed by signal 9\)/,
-    ],
-  ])('%s: it failed, with exit code 1', async (_, program, reason) => {
-    const done = await exec([...once, '--timeout', '5', '--', ...program]);
-    expect(done.code).toBe(1);
-    expect(reasonOf(done, `${program[0]}/wall`)).toMatch(reason);
+describe('programs of one file', () => {
+  const folder = emptyFolder();
+  let done: Done;
+  beforeAll(async () => {
+    const shell = (name: string, script: string, more: object = {}) => ({ name, argv: ['sh', '-c', script], ...more });
+    const config = configFile([
+      shell('m', 'echo run-{n} >> log; echo "v={n}"', {
+        folder,
+        setup: ['sh', '-c', 'echo setup-{n} >> log'],
+        teardown: ['sh', '-c', 'echo teardown-{n} >> log'],
+        matrix: { n: ['1', '2'] },
+        metrics: { v: { regex: 'v=(.)', unit: 'x', direction: 'none' } },
+      }),
+      shell('server', 'trap "exit 0" TERM; echo listening; while true; do sleep 0.05; done', {
+        ...{ ready: { line: 'listening' }, stopAfter: '0' },
+      }),
+      shell('forks', 'setsid sleep 1000 > /dev/null 2>&1 & exit 0'),
+      shell('ignores', 'trap "" TERM; while true; do sleep 0.1; done', { timeout: '5' }),
+      shell('prints', 'head -c 100000000 /dev/zero'),
+      { name: 's', argv: ['sleep', '1000'], ready: { port: '1' }, timeout: '0.5' },
+      { name: 'w', argv: ['echo', 'nothing'], metrics: { tps: { regex: '(\\d+)', unit: 'x', direction: 'higher' } } },
+    ]);
+    done = await exec([...once, '--config', config]);
   });
 
-  it('prints a hundred megabytes: its numbers count, and the logs stay small', async () => {
-    const done = await exec([...once, '--', 'sh', '-c', 'head -c 100000000 /dev/zero']);
-    expect(done.code).toBe(0);
-    expect(statusOf(done, 'sh/wall')).toEqual([['ok']]);
+  it('runs every combination of a matrix between set-up and tear-down', () => {
+    expect([1, 2].map((n) => resultsOf(done, `m@n=${n}/v`)[0]?.[0]?.value)).toEqual([1, 2]);
+    const lines = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+    for (const n of [1, 2])
+      expect(lines.filter((line) => line.endsWith(`-${n}`))).toEqual([`setup-${n}`, `run-${n}`, `teardown-${n}`]);
+  });
+
+  it('measures the time until a server is ready', () => {
+    expect(statusOf(done, 'server/ready')).toEqual([['ok']]);
+    expect(resultsOf(done, 'server/wall')).toEqual([[]]);
+  });
+
+  it.each([
+    ['forks away', 'forks', /left 1 process running \(\d+:sleep\), which were killed/],
+    ['ignores SIGTERM', 'ignores', /after 5 s and was stopped \(it was killed by signal 9\)/],
+  ])('%s: it failed, with exit code 1', (_, name, reason) => {
+    expect(done.code).toBe(1);
+    expect(statusOf(done, `${name}/wall`)).toEqual([['failed']]);
+    expect(reasonOf(done, `${name}/wall`)).toMatch(reason);
+  });
+
+  it('prints a hundred megabytes: its numbers count, and the logs stay small', () => {
+    expect(statusOf(done, 'prints/wall')).toEqual([['ok']]);
     expect(done.document.warnings).toContainEqual(expect.stringMatching(/holds the first 16 MiB of 100000000 bytes$/));
   });
 
-  it('never becomes ready', async () => {
-    const config = configFile([{ name: 's', argv: ['sleep', '1000'], ready: { port: '1' }, timeout: '0.5' }]);
-    const done = await exec([...once, '--config', config]);
-    expect(reasonOf(done, 's/ready')).toMatch(/it was not ready \(port 1\) after 0\.5 s and was stopped/);
-  });
+  it('never becomes ready', () =>
+    expect(reasonOf(done, 's/ready')).toMatch(/it was not ready \(port 1\) after 0\.5 s and was stopped/));
 
-  it('lacks a metric: only that metric fails', async () => {
-    const config = configFile([
-      { name: 'w', argv: ['echo', 'nothing'], metrics: { tps: { regex: '(\\d+)', unit: 'x', direction: 'higher' } } },
-    ]);
-    const done = await exec([...once, '--config', config]);
-    expect(done.code).toBe(1);
+  it('lacks a metric: only that metric fails', () => {
     expect([statusOf(done, 'w/tps'), statusOf(done, 'w/wall')]).toEqual([[['failed']], [['ok']]]);
     expect(reasonOf(done, 'w/tps')).toBe('nothing matched (\\d+)');
+  });
+});
+
+describe('a program that goes wrong', () => {
+  it('ends with another exit code: it failed, with exit code 1', async () => {
+    const done = await exec([...once, '--timeout', '5', '--', 'sh', '-c', 'echo why; exit 3']);
+    expect(done.code).toBe(1);
+    expect(reasonOf(done, 'sh/wall')).toMatch(
+      /^run 1 of 1: it ended with exit code 3, expected 0\. It last printed: why$/,
+    );
   });
 
   it('fails once: it does not run in further rounds, and earlier ones are kept', async () => {

@@ -17,11 +17,11 @@ import { localStart } from '../../lib/workers/local.js';
 import { Worker } from '../../lib/workers/worker.js';
 import { onOneProcessor } from '../processors.js';
 import { metricNamed } from '../metric-named.js';
-import { emptyFolder, simulatedFolder } from './child.js';
+import { cardIn, emptyFolder, simulatedFolder } from './child.js';
 
 const region = `attested-${randomUUID().slice(0, 13)}`;
 const nvmlLayer = join(emptyFolder(), 'nvml-layer.so');
-const GVB_SIM = `region=${region},init_ms=4,context_ms=4`;
+const GVB_SIM = cardIn(region);
 const bare = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM };
 
 beforeAll(() => {

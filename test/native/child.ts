@@ -14,7 +14,7 @@ import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 import { recordedByProcess, recordedIn } from './record.js';
 
-export { addonFile, emptyFolder, hasDriver, root, simulatedFolder } from '../cli/command.js';
+export { addonFile, cardIn, emptyFolder, hasDriver, root, shortCalls, simulatedFolder } from '../cli/command.js';
 
 export type Settings = Readonly<Record<string, number | string>>;
 

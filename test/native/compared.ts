@@ -5,12 +5,12 @@ import { makePlan } from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
 import { metricNamed } from '../metric-named.js';
-import { emptyFolder, simulatedFolder } from './child.js';
+import { cardIn, emptyFolder, simulatedFolder } from './child.js';
 
 export const environment = {
   PATH: process.env.PATH,
   HOME: emptyFolder(),
-  GVB_SIM: `region=${ownRegion('compared')},init_ms=8,context_ms=8`,
+  GVB_SIM: cardIn(ownRegion('compared')),
 };
 
 export interface Compared {

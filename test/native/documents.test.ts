@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/results/document.js';
 import * as bench from '../../lib/index.js';
+import { cardIn } from './child.js';
 
 beforeAll(() => {
-  vi.stubEnv('GVB_SIM', `region=documents-${randomUUID().slice(0, 8)},init_ms=8,context_ms=8`);
+  vi.stubEnv('GVB_SIM', cardIn(`documents-${randomUUID().slice(0, 8)}`));
 });
 afterAll(() => vi.unstubAllEnvs());
 

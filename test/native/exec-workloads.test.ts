@@ -9,9 +9,10 @@ import { comparisonDocumentSchema } from '../../lib/results/document.js';
 import { closedPort } from '../ports.js';
 import { processesOf } from '../processes.js';
 import { temporaryFolder } from '../temporary.js';
+import { cardIn } from './child.js';
 
 beforeAll(() => {
-  vi.stubEnv('GVB_SIM', `region=exec-${randomUUID().slice(0, 8)},init_ms=8,context_ms=8`);
+  vi.stubEnv('GVB_SIM', cardIn(`exec-${randomUUID().slice(0, 8)}`));
 });
 afterAll(() => vi.unstubAllEnvs());
 

@@ -13,7 +13,7 @@ import type { System } from '../../lib/systems/system.js';
 import { processesOf, workersOf } from '../cli/command.js';
 import { metricNamed } from '../metric-named.js';
 import { undisturbed } from '../undisturbed.js';
-import { emptyFolder, simulatedFolder } from './child.js';
+import { cardIn, emptyFolder, simulatedFolder } from './child.js';
 
 const mark = randomUUID();
 const region = `survival-${mark.slice(0, 13)}`;
@@ -23,7 +23,7 @@ const plain = environmentSystem({
   PATH: process.env.PATH,
   HOME: emptyFolder(),
   GVB_TEST_MARK: mark,
-  GVB_SIM: `region=${region},init_ms=8,context_ms=8`,
+  GVB_SIM: cardIn(region),
 });
 
 /** Called when a metric has its result, and with the id of a metric that reports progress. */

@@ -7,7 +7,7 @@ import type { System } from '../../lib/systems/system.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import type { MetricResult } from '../../lib/results/document.js';
 import { onOneProcessor } from '../processors.js';
-import { emptyFolder, measure, type MeasureFunction } from './child.js';
+import { emptyFolder, measure, type MeasureFunction, shortCalls } from './child.js';
 import { environment, measured } from './measured.js';
 
 const layer = join(emptyFolder(), 'lazy-layer.so');
@@ -21,7 +21,7 @@ const under = (lazy: string, sim?: string) =>
 /** Measured in the calling process. */
 async function inChild(name: MeasureFunction, lazy: string, iterations: number): Promise<MetricResult> {
   const layered = { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy };
-  const [result] = await measure([[name, { iterations }]], { sim: { init_ms: 1 }, environment: layered });
+  const [result] = await measure([[name, { iterations }]], { sim: shortCalls, environment: layered });
   if (!result) throw new Error('unreachable');
   return result;
 }
