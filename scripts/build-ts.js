@@ -2,10 +2,22 @@
 // With --if-changed it does nothing unless a source is newer than dist/. With --no-check it neither checks nor writes
 // types, for callers that run tsc on the whole checkout anyway. Writes generated sources first.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'rolldown/utils';
 import { bundleCharts } from './bundle-charts.js';
 import { bundleProgram } from './bundle-program.js';
 import { writeGeneratedSources } from './generated-sources.js';
@@ -31,17 +43,32 @@ const isCurrent = () =>
   existsSync(last) && sources.every((name) => changedAt(join(root, name)) < statSync(last).mtimeMs);
 if (process.argv.includes('--if-changed') && isCurrent()) process.exit(0);
 
+/** What tsc emits without its checks, file by file, which `isolatedModules` allows; it takes a tenth of the time. */
+function stripTypes() {
+  const lib = join(root, 'lib');
+  for (const name of readdirSync(lib, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue;
+    const file = join(lib, name);
+    const typescript = { onlyRemoveTypeImports: true };
+    const { code, errors } = transformSync(file, readFileSync(file, 'utf8'), { target: 'es2022', typescript });
+    if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join('; ')}`);
+    const target = join(root, 'dist', name.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, code);
+  }
+}
+
 // Otherwise the output of a deleted source would still be tested and shipped.
 rmSync(join(root, 'dist'), { recursive: true, force: true });
-try {
-  const compiler = require.resolve('typescript/bin/tsc');
-  const unchecked = process.argv.includes('--no-check') ? ['--noCheck', '--declaration', 'false'] : [];
-  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', ...unchecked], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-} catch {
-  process.exit(1);
+if (process.argv.includes('--no-check')) {
+  stripTypes();
+} else {
+  try {
+    const compiler = require.resolve('typescript/bin/tsc');
+    execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  } catch {
+    process.exit(1);
+  }
 }
 await bundleProgram();
 for (const file of ['report/html/page.css', 'report/html/page.js'])
