@@ -10,7 +10,7 @@ import { cardIn, emptyFolder, simulatedFolder } from './child.js';
 export const environment = {
   PATH: process.env.PATH,
   HOME: emptyFolder(),
-  GVB_SIM: cardIn(ownRegion('compared')),
+  GVB_SIM: cardIn(ownRegion('compared'), 'init_ms=8,context_ms=8'),
 };
 
 export interface Compared {

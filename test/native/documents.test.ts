@@ -8,7 +8,7 @@ import * as bench from '../../lib/index.js';
 import { cardIn } from './child.js';
 
 beforeAll(() => {
-  vi.stubEnv('GVB_SIM', cardIn(`documents-${randomUUID().slice(0, 8)}`));
+  vi.stubEnv('GVB_SIM', cardIn(`documents-${randomUUID().slice(0, 8)}`, 'init_ms=8,context_ms=8'));
 });
 afterAll(() => vi.unstubAllEnvs());
 

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../temporary.js';
 import { cardIn } from './child.js';
 
 beforeAll(() => {
-  vi.stubEnv('GVB_SIM', cardIn(`exec-${randomUUID().slice(0, 8)}`));
+  vi.stubEnv('GVB_SIM', cardIn(`exec-${randomUUID().slice(0, 8)}`, 'init_ms=8,context_ms=8'));
 });
 afterAll(() => vi.unstubAllEnvs());
 

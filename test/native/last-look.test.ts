@@ -23,7 +23,7 @@ const plain = environmentSystem({
   PATH: process.env.PATH,
   HOME: emptyFolder(),
   GVB_TEST_MARK: mark,
-  GVB_SIM: cardIn(region),
+  GVB_SIM: cardIn(region, 'init_ms=8,context_ms=8'),
 });
 
 /** Called when a metric has its result, and with the id of a metric that reports progress. */

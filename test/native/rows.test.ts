@@ -50,7 +50,7 @@ describe('a layer that hands out another ABI of a function', () => {
     const library = join(emptyFolder(), 'other-abi.so');
     execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);
     const [result] = await measure([['measureContextCreation', { iterations: 2 }]], {
-      sim: quick,
+      sim: { init_ms: 8, context_ms: 8 },
       environment: { LD_PRELOAD: library },
     });
     expect(result?.status).toBe('ok');
@@ -67,7 +67,7 @@ describe('a result that is not ok', () => {
     const source = fileURLToPath(new URL('fixtures/early-layer.c', import.meta.url));
     execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);
     const [result] = await measure([['measureContextCreation', { iterations: 2, samples: true }]], {
-      sim: quick,
+      sim: { init_ms: 8, context_ms: 8 },
       environment: {
         LD_PRELOAD: library,
         GVB_TEST_EARLY: 'load',
