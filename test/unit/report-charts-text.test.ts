@@ -11,17 +11,6 @@ describe('a name in a drawing', () => {
     expect(widthOf(cut)).toBeLessThanOrEqual(100);
   });
 
-  it('has fewer characters in bold', () => {
-    const name = 'hami-core-with-a-long-name-sm50';
-    expect(fitted(name, 100, { bold: true }).length).toBeLessThan(fitted(name, 100).length);
-  });
-
-  it('is not cut where names differ, if possible', () => {
-    const names = fittedNames(['hami-core-memory-sm50 (unverified)', 'hami-core-memory-sm30 (unverified)'], 150);
-    expect(names[0]).toMatch(/50 \(unverified\)$/);
-    expect(names[1]).toMatch(/30 \(unverified\)$/);
-  });
-
   it('has a number if names differ only in the part that is cut', () => {
     const long = (middle: string) => `${'a'.repeat(40)}${middle}${'z'.repeat(40)}`;
     expect(fittedNames([long('1'), 'short', long('2')], 100)).toEqual([

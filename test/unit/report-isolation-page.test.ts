@@ -91,7 +91,7 @@ describe('the drawing of memory paths', () => {
     };
     expect(end('cuMemAlloc')).toBeCloseTo(97.5, 0);
     expect(end('cuMemAllocManaged')).toBeCloseTo(190, 0);
-    const limit = marks.find(({ name, attributes }) => name === 'polyline' && attributes['stroke-dasharray']);
+    const limit = marks.find(({ attributes }) => attributes['stroke-dasharray']);
     expect(at(Math.max(...xsOf(limit ?? expect.fail('no limit'))))).toBeCloseTo(100, 0);
     expect(textsOf(marks).map((mark) => mark.text)).toEqual(expect.arrayContaining(['38 GiB', 'unsupported']));
   });

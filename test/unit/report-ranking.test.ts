@@ -82,16 +82,9 @@ describe('the drawing of throughput against p99 latency', () => {
   const [front] = frontsOf(served());
   const marks = marksOf(linesDrawing(frontLines(front as Front, 'title', systems)) ?? expect.fail('no drawing'));
   const labels = textsOf(marks);
-  // Both axes begin at 0; the lower label is that of x.
-  const lowest = Math.max(...labels.filter(({ text }) => text === '0').flatMap(ysOf));
-  const x = reading(
-    labels.filter((label) => /^\d$/.test(label.text) && ysOf(label)[0] === lowest),
-    'x',
-  );
-  const y = reading(
-    labels.filter((label) => /^\d000$/.test(label.text)),
-    'y',
-  );
+  const numbers = (anchor: string) =>
+    labels.filter(({ text, attributes }) => /^[\d.]+$/.test(text) && attributes['text-anchor'] === anchor);
+  const [x, y] = [reading(numbers('middle'), 'x'), reading(numbers('end'), 'y')];
   const strokes = marks.filter(
     ({ attributes }) =>
       attributes.stroke !== undefined && attributes['stroke-width'] !== '0' && !('data-tip' in attributes),
@@ -130,8 +123,8 @@ describe('the drawing of throughput against p99 latency', () => {
       const heights = own.map((bar) => Math.max(...ysOf(bar)) - Math.min(...ysOf(bar)));
       const widths = own.map((bar) => Math.max(...xsOf(bar)) - Math.min(...xsOf(bar)));
       // Horizontal intervals are as high as their caps, vertical ones as wide.
-      expect(heights.filter((height) => height === 8)).toHaveLength(2);
-      expect(widths.filter((width) => width === 8)).toHaveLength(2);
+      expect(heights.filter((height) => Math.abs(height - 8) < 0.01)).toHaveLength(2);
+      expect(widths.filter((width) => Math.abs(width - 8) < 0.01)).toHaveLength(2);
     }
   });
 

@@ -6,8 +6,8 @@ import { digits } from '../../results/quantity.js';
 import { quantileSorted } from 'simple-statistics';
 import type { Cell, Row } from '../../results/view.js';
 import { evenly } from './evenly.js';
-import { isDrawable, linear } from './scale.js';
-import { panelHeight, type Panel, systemsAxes } from './panel.js';
+import { isDrawable, linear } from './axes.js';
+import { type Panel, rowAxes } from './panel.js';
 import { colourOf, stateless, SURFACE } from './theme.js';
 
 const MOST_POINTS = 40;
@@ -79,14 +79,14 @@ function noteOf(boxes: readonly Box[]): string {
   return `Boxes: ${used}${isThinned ? `, of which ${MOST_POINTS} per system are drawn as points` : ''}.`;
 }
 
-function pointSeries(points: readonly RoundPoint[], place: (value: number) => number): Panel['series'][number] {
+function pointSeries(points: readonly RoundPoint[]): Panel['series'][number] {
   return {
     type: 'scatter',
     ...stateless,
     symbolSize: 5,
     symbolOffset: (_: unknown, { dataIndex }: { dataIndex: number }) => [0, points[dataIndex]?.down ?? 0],
     itemStyle: { color: ({ dataIndex }) => colourOf(points[dataIndex]?.system ?? 0) },
-    data: points.map(({ value, system }) => [place(value), system]),
+    data: points.map(({ value, system }) => [value, system]),
   };
 }
 
@@ -94,20 +94,18 @@ function pointSeries(points: readonly RoundPoint[], place: (value: number) => nu
 export function boxesPanel(row: Row): Panel | null {
   const boxes = row.cells.flatMap(boxOf);
   if (boxes.length === 0) return null;
-  const { place, ...scale } = linear(boxes.flatMap(({ five }) => five));
   const names = row.cells.map(({ system }) => system);
   const said = boxes.map((box) => described(box, names[box.system] ?? '', row.unit));
   const points = pointsOf(boxes, row);
   // ECharts needs a box for every row of the axis, so a row without data gets an empty one.
   const bySystem = row.cells.map((_, system) => boxes.find((box) => box.system === system));
   return {
-    height: panelHeight(names),
     label: `Spread in ${row.unit}: ${said.join('; ')}.`,
     tips: [
       row.cells.map((_, i) => said[boxes.findIndex(({ system }) => system === i)] ?? ''),
       points.map(({ tip }) => tip),
     ],
-    axes: systemsAxes(names, { place, ...scale }),
+    ...rowAxes(names, [], { xAxis: linear(4, true) }),
     note: noteOf(boxes),
     series: [
       {
@@ -116,11 +114,11 @@ export function boxesPanel(row: Row): Panel | null {
         emphasis: { disabled: true },
         boxWidth: [18, 18],
         data: bySystem.map((box, system) => ({
-          value: box ? box.five.map(place) : [],
+          value: box?.five ?? [],
           itemStyle: { color: SURFACE, borderColor: colourOf(system), borderWidth: 1.5 },
         })),
       },
-      pointSeries(points, place),
+      pointSeries(points),
     ],
   };
 }

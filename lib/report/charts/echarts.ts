@@ -12,7 +12,7 @@ import type {
 import { BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import type { GridComponentOption } from 'echarts/components';
 import { GridComponent } from 'echarts/components';
-import { type ComposeOption, init, use } from 'echarts/core';
+import { type ComposeOption, init, setPlatformAPI, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 
 export type ChartOption = ComposeOption<
@@ -30,6 +30,10 @@ export interface Size {
 }
 
 use([BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart, GridComponent, SVGRenderer]);
+
+/** ECharts cannot measure without a browser, and its own estimates are for a narrow font. */
+export const measureBy = (widthOf: (text: string) => number): void =>
+  setPlatformAPI({ measureText: (text) => ({ width: widthOf(text) }) });
 
 export function draw(option: ChartOption, { width, height }: Size): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });

@@ -3,15 +3,16 @@ import { mean } from 'simple-statistics';
 import { number } from '../../results/plain.js';
 import { medianOf, type View } from '../../results/view.js';
 import { evenly } from './evenly.js';
-import { type CustomSeriesRenderItem, textAt } from './marks.js';
-import { isDrawable, linear, type Scale } from './scale.js';
+import { isDrawable, linear } from './axes.js';
+import { boxes } from './marks.js';
+import { rowAxes, stacked } from './panel.js';
 import type { Drawing } from './svg.js';
-import { asDrawn, fittedNames, widest, widthOf } from './text.js';
-import { AXIS, axisLook, fixed, MUTED, still } from './theme.js';
+import { AXIS, MUTED } from './theme.js';
 
 const ROW = 18;
-const PLOT = { width: 676, top: 4, bottom: 40 };
-const GAP = 10;
+const WIDTH = 1_000;
+/** Below the labels. */
+const TITLE = 18;
 const LONGEST_NAME = 300;
 const MOST_ROWS = 48;
 const MOST_CELLS = 2_400;
@@ -114,54 +115,6 @@ function stretchesOf(busy: Busy, row: number, bin: number): Stretch[] {
   return stretches;
 }
 
-const cells =
-  (stretches: readonly Stretch[], bin: number, { place }: Scale): CustomSeriesRenderItem =>
-  ({ dataIndex }, api) => {
-    const { row, from, to, level } = stretches[dataIndex] as Stretch;
-    const [x = 0, y = 0] = api.coord([place(from * bin), row]);
-    const [end = 0] = api.coord([place(to * bin), row]);
-    const { fill, height } = level === null ? NO_READING : { fill: `var(--heat-${level})`, height: ROW - 2 };
-    return { type: 'rect', shape: { x, y: y - height / 2, width: end - x, height }, style: { fill } };
-  };
-
-const texts =
-  (means: readonly string[], x: number): CustomSeriesRenderItem =>
-  ({ dataIndex }, api) =>
-    textAt(x, api.coord([0, dataIndex])[1] as number, means[dataIndex] ?? '', { colour: MUTED });
-
-function axes(scale: Scale, left: number, names: readonly string[]) {
-  return {
-    grid: { ...fixed, ...PLOT, left },
-    xAxis: {
-      type: 'value' as const,
-      ...axisLook,
-      min: scale.min,
-      max: scale.max,
-      interval: scale.interval,
-      splitLine: { show: false },
-      axisLabel: { ...axisLook.axisLabel, formatter: scale.format },
-      name: 's since the first reading of the round',
-      nameLocation: 'middle' as const,
-      nameGap: 26,
-    },
-    yAxis: {
-      type: 'category' as const,
-      ...axisLook,
-      inverse: true,
-      splitLine: { show: false },
-      data: names.map((_, i) => i),
-      axisLabel: { ...axisLook.axisLabel, interval: 0, formatter: (_: string, i: number) => asDrawn(names[i] ?? '') },
-    },
-  };
-}
-
-/** Names rows by system and round; only the system's name is shortened. */
-function namesOf(busy: readonly Busy[]): string[] {
-  const systems = [...new Set(busy.map(({ system }) => system))];
-  const shown = fittedNames(systems, LONGEST_NAME - widthOf(named('', 100)));
-  return busy.map(({ system, round }) => named(shown[systems.indexOf(system)] ?? system, round));
-}
-
 function roundOf({ system, round, readings }: Busy): Heat['rounds'][number] {
   const values = readings.map(([, percent]) => percent);
   const most = values.reduce((high, value) => Math.max(high, value), 0);
@@ -177,34 +130,41 @@ export function heatOf(view: View): Heat | null {
   const bin = last / Math.min(MOST_BINS, Math.floor(MOST_CELLS / busy.length)) + Number.EPSILON * last;
   const rows = busy.map(roundOf);
   const stretches = busy.flatMap((one, row) => stretchesOf(one, row, bin));
-  const scale = linear([last], { zero: true, ticks: 8 });
   const tips = stretches.map(({ row, from, to, level, percent }) => {
     const what = level === null ? 'no reading' : `${number(Math.round(percent))} % busy`;
     return `${rows[row]?.name ?? ''}, ${number(from * bin)} to ${number(to * bin)} s: ${what}`;
   });
-  const names = namesOf(busy);
-  const left = widest(names) + GAP;
-  const means = rows.map((row) => `mean ${number(Math.round(row.mean))} %`);
-  const beside = left + PLOT.width + GAP;
+  const axes = rowAxes(
+    rows.map(({ name }) => name),
+    rows.map((row) => `mean ${number(Math.round(row.mean))} %`),
+    { xAxis: linear(8), row: ROW, longest: LONGEST_NAME, colour: () => MUTED },
+  );
+  const panel = {
+    ...axes,
+    xAxis: {
+      ...axes.xAxis,
+      name: 's since the first reading of the round',
+      nameLocation: 'middle',
+      nameGap: 26,
+    } as const,
+    height: axes.height + TITLE,
+    label: rows
+      .map((row) => `${row.name}: mean ${number(row.mean)} %`)
+      .join('; ')
+      .concat('.'),
+    tips: [tips],
+    series: [
+      boxes(
+        stretches.map(({ row, from, to, level }) => ({
+          ...{ x: [from * bin, to * bin], y: [row, row], height: ROW - 2, fill: `var(--heat-${level ?? 0})` },
+          ...(level === null && NO_READING),
+        })),
+      ),
+    ],
+  };
   return {
     rounds: all.map(roundOf),
     drawn: busy.length,
-    drawing: {
-      size: { width: Math.ceil(beside + widest(means)), height: ROW * rows.length + PLOT.top + PLOT.bottom },
-      label: `GPU utilisation over time. ${rows.map((row) => `${row.name}: mean ${number(row.mean)} %`).join('; ')}.`,
-      tips: [tips],
-      option: {
-        ...axes(scale, left, names),
-        series: [
-          {
-            type: 'custom',
-            ...still,
-            data: stretches.map(({ from, row }) => [scale.place(from * bin), row]),
-            renderItem: cells(stretches, bin, scale),
-          },
-          { type: 'custom', ...still, data: rows.map((_, row) => [0, row]), renderItem: texts(means, beside) },
-        ],
-      },
-    },
+    drawing: stacked([panel], 'GPU utilisation over time.', WIDTH),
   };
 }

@@ -6,8 +6,8 @@ import type { LineChart } from '../../metrics/metric.js';
 import { metrics } from '../../metrics/registry.js';
 import { grouped } from '../../results/grouped.js';
 import { medianOf, type View } from '../../results/view.js';
-import type { Fit } from './fits.js';
-import type { Lines, Point, Series } from './lines.js';
+import type { Fit, Lines, Series } from './lines.js';
+import type { Point } from './marks.js';
 
 export interface DrawnLineChart extends Omit<Lines, 'series'> {
   /** The metric whose details hold the points; the chart is shown with it. */

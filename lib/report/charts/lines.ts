@@ -1,21 +1,22 @@
 /** Lines of several series over a common axis. */
-import type { CustomSeriesOption } from 'echarts/charts';
+import type { CustomSeriesOption, LineSeriesOption } from 'echarts/charts';
 import type { AxisScales } from '../../metrics/metric.js';
 import { number } from '../../results/plain.js';
+import { axisOf, hasPlace, isDrawable, type Kind, valueText } from './axes.js';
 import { evenly } from './evenly.js';
-import { type Fit, fitSeries } from './fits.js';
-import { axisOf, hasPlace, isPlaced, type Point, xText } from './line-axes.js';
-import { plane, SIZE } from './plane.js';
-import { capped, type CustomSeriesRenderItem, haloed, line, textAt } from './marks.js';
-import { isDrawable, type Scale } from './scale.js';
+import { boxes, type Point } from './marks.js';
 import type { Drawing } from './svg.js';
-import { widthOf } from './text.js';
-import { AXIS, BAND, LEVEL_DASH, LINE_WIDTH, lookOf, stateless, still, SURFACE } from './theme.js';
+import { axisLook, BAND, contained, LEVEL_DASH, LINE_WIDTH, lookOf, stateless, SURFACE, TEXT } from './theme.js';
 
 const MOST_SERIES = 16;
 const MOST_POINTS = 240;
+export const SIZE = { width: 360, height: 240 } as const;
 
-export type { Point } from './line-axes.js';
+/** y = a + b·x, fitted by a metric. */
+export interface Fit {
+  a: number;
+  b: number;
+}
 
 export interface Series {
   name: string;
@@ -46,14 +47,14 @@ export interface Lines {
   gapAfter?: number;
   /** Minimum upper end of the y axis, so that drawings are comparable. */
   upTo?: number;
-  /** Points without lines, and what is drawn around them. The axes include all of it and need not begin at 0. */
-  scattered?: { reach: readonly Point[]; around: (xs: Scale, ys: Scale) => CustomSeriesOption[] };
+  /** Points without lines, and what is drawn around them. The axes need not begin at 0. */
+  scattered?: (CustomSeriesOption | LineSeriesOption)[];
 }
 
 /** The points in order, without those that cannot be drawn, and no more than a line of this width can show. */
-const drawable = (points: readonly Point[], scales: Lines['scales']): Point[] =>
+const drawable = (points: readonly Point[], scales: AxisScales = {}): Point[] =>
   evenly(
-    points.filter((point) => isPlaced(point, scales)).sort(([a], [b]) => a - b),
+    points.filter(([x, y]) => hasPlace(x, scales.x) && hasPlace(y, scales.y)).sort(([a], [b]) => a - b),
     MOST_POINTS,
   );
 
@@ -89,52 +90,45 @@ export function rowsOf({ series }: Lines): Rows {
   };
 }
 
-const described = ({ name, points }: Series, scale: AxisScales['x']): string => {
+const described = ({ name, points }: Series, scale: Kind): string => {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last) return name;
   const [[x, y], [lastX, lastY]] = [first, last];
-  return `${name} from ${number(y)} at ${xText(scale, x)} to ${number(lastY)} at ${xText(scale, lastX)}`;
+  return `${name} from ${number(y)} at ${valueText(scale, x)} to ${number(lastY)} at ${valueText(scale, lastX)}`;
 };
 
-/** Draws lines from one side to the other, in front of all others. */
-function levelSeries(levels: readonly { y: number }[], xs: Scale, ys: Scale) {
-  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const [from = 0, y = 0] = api.coord([xs.min, ys.place(levels[dataIndex]?.y ?? 0)]);
-    const [to = 0] = api.coord([xs.max, 0]);
-    return { type: 'group', children: haloed(capped(from, to, y, []), 3, LEVEL_DASH) };
-  };
-  const data = levels.map(({ y }) => [xs.min, ys.place(y)]);
-  return { type: 'custom' as const, ...still, z: 3, data, renderItem };
-}
+/** Axes of two values, with room for their titles. */
+export const plane = (
+  titles: { x: string; y: string },
+  x: ReturnType<typeof axisOf>,
+  y: ReturnType<typeof axisOf>,
+) => ({
+  grid: { ...contained, left: 0, right: 8, top: 28, bottom: 24 },
+  xAxis: { ...x, splitLine: { show: false }, name: titles.x, nameLocation: 'middle' as const, nameGap: 28 },
+  yAxis: { ...y, name: titles.y, nameGap: 12, nameTextStyle: { ...axisLook.nameTextStyle, align: 'left' as const } },
+});
 
-/** Shades every second range. */
-function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
-  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const { from, to } = bands[dataIndex] as Band;
-    const [left = 0, top = 0] = api.coord([xs.place(from), ys.max]);
-    const [right = 0, bottom = 0] = api.coord([xs.place(to), ys.min]);
-    const shape = { x: left, y: top, width: right - left, height: bottom - top };
-    const fill = dataIndex % 2 === 0 ? BAND : 'none';
-    const edge = line([[left, top], [left, bottom]], AXIS, 1); // prettier-ignore
-    return { type: 'group', children: [{ type: 'rect' as const, shape, style: { fill } }, edge] };
-  };
-  return { type: 'custom' as const, ...still, z: 0, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
-}
+export const straight = (data: Point[], colour: string, type: LineSeriesOption['lineStyle'] & object) =>
+  ({ type: 'line', ...stateless, symbol: 'none', data, lineStyle: { color: colour, ...type } }) as const;
 
-/** Writes names at the top of each range that is wide enough, in front of the lines. */
-function bandNames(bands: readonly Band[], xs: Scale, ys: Scale) {
-  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const { name, from, to } = bands[dataIndex] as Band;
-    const [left = 0, top = 0] = api.coord([xs.place(from), ys.max]);
-    const [right = 0] = api.coord([xs.place(to), ys.max]);
-    const fits = widthOf(name) + 6 <= right - left;
-    return { type: 'group', children: fits ? [textAt(left + 3, top + 8, name, { isHaloed: true })] : [] };
-  };
-  return { type: 'custom' as const, ...still, z: 3, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
+/** Enough for a straight line to be a smooth curve on logarithmic axes. */
+const STEPS = 60;
+
+/** From the first to the last of the points, as far as it is between their least and their greatest value. */
+function fitted({ fit, points, look }: Series, all: readonly Point[], scales: AxisScales): LineSeriesOption[] {
+  const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
+  if (!fit || first === undefined || last === undefined) return [];
+  const ys = all.map(([, y]) => y);
+  const [low, high] = [scales.y === undefined ? 0 : Math.min(...ys), Math.max(...ys)];
+  const x = (part: number) => (scales.x === undefined ? first + (last - first) * part : first * (last / first) ** part);
+  const places = Array.from({ length: STEPS + 1 }, (_, i) => x(i / STEPS));
+  const { colour, dash } = lookOf(look);
+  const inside = places.map((at): Point => [at, fit.a + fit.b * at]).filter(([, y]) => y >= low && y <= high);
+  return [{ ...straight(inside, colour, { width: LINE_WIDTH, type: dash }), z: 1 }];
 }
 
 interface Drawn {
-  at: [x: number, y: number];
+  at: Point;
   tip: string;
 }
 
@@ -150,34 +144,34 @@ function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
 /** Null if no line has two points and there are no scattered points. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
-  const { scattered, scales = {} } = lines;
+  const { scattered, scales = {}, upTo } = lines;
   if (!series.some(({ points }) => points.length > (scattered ? 0 : 1))) return null;
-  const reach = (scattered?.reach ?? []).filter((point) => isPlaced(point, scales));
-  const all = [...series.flatMap(({ points }) => points), ...reach];
-  const zero = scattered === undefined;
+  const all = series.flatMap(({ points }) => points);
+  const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
+  const isScaled = scattered !== undefined;
   const bands = (lines.bands ?? []).filter(({ from, to }) => isDrawable(from) && isDrawable(to) && to > from);
-  const bandEnds = bands.flatMap(({ from, to }) => [from, to]);
-  const xs = axisOf([...all.map(([x]) => x), ...bandEnds], scales.x, { ticks: 5, zero });
   const levels = (lines.levels ?? []).filter(({ y }) => hasPlace(y, scales.y));
-  const least = lines.upTo === undefined ? [] : [lines.upTo];
-  const ys = axisOf([...least, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], scales.y, { zero });
   const drawn = series.map(({ name, points }) =>
     interrupted(
       points.map(([x, y]) => ({
         at: [x, y],
-        tip: `${name}: ${number(y)} at ${xText(scales.x, x)} (${lines.y}, ${lines.x})`,
+        tip: `${name}: ${number(y)} at ${valueText(scales.x, x)} (${lines.y}, ${lines.x})`,
       })),
       lines.gapAfter ?? Infinity,
     ),
   );
   const behind = bands.map(({ name, from, to }) => ` ${name} from ${number(from)} to ${number(to)}.`).join('');
   const held = levels.map(({ name }) => ` Across it: ${name}.`).join('');
+  const y = axisOf(ys, scales.y, 4, isScaled);
   return {
     size: SIZE,
     label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map((one) => described(one, scales.x)).join('; ')}.${held}${behind}`,
     tips: drawn.map((points) => points.map(({ tip }) => tip)),
     option: {
-      ...plane(lines, xs, ys),
+      ...plane(lines, axisOf(xs, scales.x, 5, isScaled), {
+        ...y,
+        ...(upTo !== undefined && Math.max(...ys, ...levels.map((level) => level.y)) <= upTo && { max: upTo }),
+      }),
       series: [
         ...series.map(({ points, look, fit }, i) => {
           const { colour, symbol, dash } = lookOf(look);
@@ -185,7 +179,7 @@ export function linesDrawing(lines: Lines): Drawing | null {
           return {
             type: 'line',
             ...stateless,
-            data: (drawn[i] ?? []).map(({ at: [x, y] }) => [xs.place(x), ys.place(y)]),
+            data: (drawn[i] ?? []).map(({ at }) => at),
             symbol: `path://${symbol}`,
             symbolSize: isDense ? 3 : 7,
             showAllSymbol: true,
@@ -193,10 +187,16 @@ export function linesDrawing(lines: Lines): Drawing | null {
             itemStyle: { color: colour, borderColor: SURFACE, borderWidth: isDense ? 0 : 1 },
           } as const;
         }),
-        ...series.flatMap(({ points, look, fit }) => (fit ? [fitSeries(fit, points, look, xs, ys)] : [])),
-        ...(levels.length > 0 ? [levelSeries(levels, xs, ys)] : []),
-        ...(bands.length > 0 ? [bandSeries(bands, xs, ys), bandNames(bands, xs, ys)] : []),
-        ...(scattered?.around(xs, ys) ?? []),
+        ...series.flatMap((one) => fitted(one, all, scales)),
+        ...levels.map(
+          ({ y: level }) =>
+          straight([[scales.x ? Math.min(...xs) : 0, level], [Math.max(...xs), level]], TEXT, { width: 1.5, type: LEVEL_DASH }), // prettier-ignore
+        ),
+        boxes(
+          bands.map(({ name, from, to }, i) => ({ x: [from, to], name, fill: i % 2 === 0 ? BAND : 'none' })),
+          0,
+        ),
+        ...(scattered ?? []),
       ],
     },
   };

@@ -1,58 +1,79 @@
-/** Shapes for custom series. */
+/** Marks for which ECharts has no series: intervals with caps, and boxes between two values. */
 import type { CustomSeriesOption } from 'echarts/charts';
 import { asDrawn } from './text.js';
-import { font, SURFACE, TEXT } from './theme.js';
+import { font, still, TEXT } from './theme.js';
 
-export type CustomSeriesRenderItem = Exclude<NonNullable<CustomSeriesOption['renderItem']>, string>;
+export type Point = [x: number, y: number];
 
 const CAP = 4;
 
-export type Place = [x: number, y: number];
+export interface Interval {
+  from: Point;
+  to: Point;
+  colour?: string;
+  /** Which ends have a cap. */
+  caps?: [from: boolean, to: boolean];
+}
 
-export const line = (points: Place[], colour: string, lineWidth = 1.5, lineDash: number[] = []) => ({
-  type: 'polyline' as const,
-  shape: { points },
-  style: { stroke: colour, lineWidth, fill: 'none', ...(lineDash.length > 0 && { lineDash }) },
+/** Along one axis or the other; the axes include both ends. */
+export const intervals = (list: readonly Interval[]): CustomSeriesOption => ({
+  type: 'custom',
+  ...still,
+  z: 3,
+  data: list.map(({ from, to }) => [...from, ...to]),
+  encode: { x: [0, 2], y: [1, 3] },
+  renderItem: ({ dataIndex }, api) => {
+    const { from, to, colour = TEXT, caps = [true, true] } = list[dataIndex] as Interval;
+    const places = [from, to].map((end) => api.coord(end) as Point);
+    const [dx, dy] = from[1] === to[1] ? [0, CAP] : [CAP, 0];
+    const [start, end] = places.map(
+      ([x, y], i): Point[] =>
+      caps[i] ? [[x - dx, y - dy], [x + dx, y + dy], [x, y]] : [[x, y]], // prettier-ignore
+    ) as [Point[], Point[]];
+    return {
+      type: 'polyline',
+      shape: { points: [...start, ...end.reverse()] },
+      style: { stroke: colour, lineWidth: 1.5, fill: 'none' },
+    };
+  },
 });
 
-/** A line in one stroke; `caps` lists the ends that get a cap. */
-export function capped(low: number, high: number, y: number, caps: readonly number[] = [low, high]): Place[] {
-  const end = (x: number): Place[] =>
-    caps.includes(x)
-      ? [
-          [x, y - CAP],
-          [x, y + CAP],
-          [x, y],
-        ]
-      : [[x, y]];
-  return [...end(low), ...end(high).reverse()];
+export interface Box {
+  x: [from: number, to: number];
+  /** Without it, a box is as high as the plot. */
+  y?: [from: number, to: number];
+  /** Pixels around a row of a category axis. */
+  height?: number;
+  fill: string;
+  name?: string;
 }
 
-/** Adds an outline in the background colour, because bars have every colour. */
-export const haloed = (points: Place[], ground: number, lineDash: number[] = []) => [
-  line(points, SURFACE, ground),
-  line(points, TEXT, 1.5, lineDash),
-];
-
-interface TextLook {
-  align?: 'left' | 'right' | 'center';
-  colour?: string;
-  bold?: boolean;
-  /** Whether the mark has an outline in the background colour, in case lines cross it. */
-  isHaloed?: boolean;
-}
-
-export const textAt = (x: number, y: number, text: string, look: TextLook = {}) => ({
-  type: 'text' as const,
-  style: {
-    ...font,
-    text: asDrawn(text),
-    x,
-    y,
-    align: look.align ?? 'left',
-    verticalAlign: 'middle' as const,
-    fill: look.colour ?? TEXT,
-    ...(look.bold && { fontWeight: 'bold' as const }),
-    ...(look.isHaloed && { stroke: SURFACE, lineWidth: 3 }),
+export const boxes = (list: readonly Box[], z = 2): CustomSeriesOption => ({
+  type: 'custom',
+  ...still,
+  z,
+  data: list.map(({ x, y = [] }) => [...x, ...y]),
+  encode: { x: [0, 1], y: list.some(({ y }) => y) ? [2, 3] : [] },
+  renderItem: ({ dataIndex, coordSys }, api) => {
+    const { x, y = [0, 0], height, fill, name } = list[dataIndex] as Box;
+    const plot = coordSys as unknown as { y: number; height: number };
+    const [[left = 0, bottom = 0], [right = 0, top = 0]] = [0, 1].map((end) => api.coord([x[end], y[end]])) as Point[] as [Point, Point]; // prettier-ignore
+    const upright = list[dataIndex]?.y
+      ? height === undefined
+        ? { y: Math.min(top, bottom), height: Math.abs(bottom - top) }
+        : { y: top - height / 2, height }
+      : { y: plot.y, height: plot.height };
+    return {
+      type: 'rect',
+      shape: { x: left, width: right - left, ...upright },
+      style: { fill },
+      ...(name !== undefined && {
+        textConfig: { position: 'insideTopLeft', distance: 3 },
+        textContent: {
+          type: 'text',
+          style: { ...font, text: asDrawn(name), fill: TEXT, width: right - left - 6, overflow: 'truncate' },
+        },
+      }),
+    };
   },
 });

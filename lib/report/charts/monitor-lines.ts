@@ -2,7 +2,8 @@
 import { mean } from 'simple-statistics';
 import { byGpu, type MonitorTimeline, pointOf, secondsPerPoint, type TimelineSample } from '../../monitor/timeline.js';
 import { grouped } from '../../results/grouped.js';
-import type { Lines, Point } from './lines.js';
+import type { Lines } from './lines.js';
+import type { Point } from './marks.js';
 
 /** Number of points that may be missing before a line is interrupted. */
 const PATIENCE = 3;

@@ -4,11 +4,11 @@
 import { mean } from 'simple-statistics';
 import { number } from '../../results/plain.js';
 import type { View } from '../../results/view.js';
-import { capped, type CustomSeriesRenderItem, haloed } from './marks.js';
-import { plane, SIZE } from './plane.js';
-import { isDrawable, linear } from './scale.js';
+import { isDrawable, linear } from './axes.js';
+import { plane, SIZE, straight } from './lines.js';
+import { boxes } from './marks.js';
 import type { Drawing } from './svg.js';
-import { colourOf, LEVEL_DASH, still } from './theme.js';
+import { colourOf, LEVEL_DASH, TEXT } from './theme.js';
 
 const MOST_CHARTS = 32;
 const MOST_BARS = 120;
@@ -49,30 +49,8 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
   const { system, limitPercent, achievedPercent, binMs, sharesPercent } = limit;
   const half = (Math.floor(sharesPercent.length / 2) * binMs) / 1_000;
   const end = (sharesPercent.length * binMs) / 1_000;
-  const levels = [
-    { percent: limitPercent, from: 0, dash: LEVEL_DASH },
-    // The value that a system is judged by, with caps that mark its time range.
-    { percent: achievedPercent, from: half, dash: [], isCapped: true },
-  ].filter((level): level is typeof level & { percent: number } => isDrawable(level.percent));
-  const xs = linear([end], { ticks: 5, zero: true });
-  const ys = linear([100, ...levels.map(({ percent }) => percent), ...stretches.map(({ percent }) => percent)], {
-    ticks: 5,
-    zero: true,
-  });
-  const bar: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const { from, to, percent } = stretches[dataIndex] as Stretch;
-    const [x1 = 0, y1 = 0] = api.coord([xs.place(from), ys.place(percent)]);
-    const [x2 = 0, y2 = 0] = api.coord([xs.place(to), 0]);
-    // Neighbours overlap slightly, so that no background shows between them.
-    const shape = { x: x1, y: Math.min(y1, y2), width: x2 - x1 + 0.1, height: Math.abs(y2 - y1) };
-    return { type: 'rect', shape, style: { fill: colourOf(look) } };
-  };
-  const level: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const { percent, from, dash, isCapped } = levels[dataIndex] as (typeof levels)[number];
-    const [x1 = 0, y = 0] = api.coord([xs.place(from), ys.place(percent)]);
-    const [x2 = 0] = api.coord([xs.place(end), 0]);
-    return { type: 'group', children: haloed(capped(x1, x2, y, isCapped ? [x1, x2] : []), 3, dash) };
-  };
+  const across = (percent: number, from: number, type: 'solid' | number[]) =>
+    straight([[from, percent], [end, percent]], TEXT, { width: 1.5, type }); // prettier-ignore
   const achieved = achievedPercent === null ? '' : `, ${number(achievedPercent)} % over the second half`;
   return {
     size: SIZE,
@@ -83,10 +61,12 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
       ),
     ],
     option: {
-      ...plane({ x: 's of load', y: '% of the time' }, xs, ys),
+      ...plane({ x: 's of load', y: '% of the time' }, linear(5), linear(5)),
       series: [
-        { type: 'custom', ...still, data: stretches.map(({ from }) => [xs.place(from), 0]), renderItem: bar },
-        { type: 'custom', ...still, data: levels.map(({ from }) => [xs.place(from), 0]), renderItem: level },
+        boxes(stretches.map(({ from, to, percent }) => ({ x: [from, to], y: [0, percent], fill: colourOf(look) }))),
+        ...(isDrawable(limitPercent) ? [across(limitPercent, 0, LEVEL_DASH)] : []),
+        // The value that a system is judged by, over its time range.
+        ...(isDrawable(achievedPercent) ? [across(achievedPercent, half, 'solid')] : []),
       ],
     },
   };

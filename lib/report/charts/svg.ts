@@ -1,6 +1,7 @@
 /** Converts a drawing to page markup with an accessible name and the values of its marks as text. */
 import { cleaned, escape, type Markup, trusted } from '../markup.js';
-import { type ChartOption, draw, type Size } from './echarts.js';
+import { type ChartOption, draw, measureBy, type Size } from './echarts.js';
+import { widthOf } from './text.js';
 
 export interface Drawing {
   option: ChartOption;
@@ -10,6 +11,8 @@ export interface Drawing {
   /** The text shown on hover, by series and then by data point. */
   tips: readonly (readonly string[])[];
 }
+
+measureBy(widthOf);
 
 const META = / ecmeta_series_index="(\d+)"(?: ecmeta_data_index="(\d+)")?[^>]*?ecmeta_ssr_type="chart"/g;
 

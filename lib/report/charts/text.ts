@@ -9,23 +9,14 @@ const WIDTHS: [RegExp, number][] = [
   [/[^\x20-\x7e]|[mwMW@%+=<>~#^]/, 12],
 ];
 const USUAL = 8;
-const BOLD = 1.1;
 
 const characterWidth = (character: string): number => WIDTHS.find(([of]) => of.test(character))?.[1] ?? USUAL;
 
-export function widthOf(text: string, bold = false): number {
-  const width = [...text].reduce((sum, character) => sum + characterWidth(character), 0);
-  return bold ? width * BOLD : width;
-}
+export const widthOf = (text: string): number =>
+  [...text].reduce((sum, character) => sum + characterWidth(character), 0);
 
-export const widest = (texts: readonly string[], bold = false): number =>
-  texts.reduce((most, text) => Math.max(most, widthOf(text, bold)), 0);
-
-interface Fit {
-  bold?: boolean;
-  /** Fraction of the kept characters that comes before the cut. */
-  head?: number;
-}
+export const widest = (texts: readonly string[]): number =>
+  texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
 
 /**
  * Makes text safe for ECharts, which keeps text widths in a plain object: `__proto__` would be written to
@@ -35,30 +26,19 @@ interface Fit {
 export const asDrawn = (text: string): string => (text in Object.prototype ? `${text}\u200e` : text);
 
 /** Cuts in the middle, because names differ at their ends as often as at their beginnings. */
-export function fitted(text: string, width: number, { bold = false, head = 0.5 }: Fit = {}): string {
-  if (widthOf(text, bold) <= width) return text;
+export function fitted(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
   const characters = [...text];
-  const middle = Math.ceil(head * characters.length);
-  let [end, start] = [middle, middle];
-  let used = widthOf(`${text}…`, bold);
-  while (used > width && (end > 0 || start < characters.length)) {
-    const isHead = end > head * (end + characters.length - start);
-    used -= widthOf(characters[isHead ? --end : start++] as string, bold);
-  }
-  return [...characters.slice(0, end), '…', ...characters.slice(start)].join('');
+  const cut = (kept: number) =>
+    [...characters.slice(0, Math.ceil(kept / 2)), '…', ...characters.slice(characters.length - Math.floor(kept / 2))].join(''); // prettier-ignore
+  let kept = characters.length - 1;
+  while (kept > 0 && widthOf(cut(kept)) > width) kept--;
+  return cut(kept);
 }
 
-const HEADS = [1 / 2, 1 / 3, 2 / 3, 1 / 6, 5 / 6];
-
-/** Different names stay different: tries several places for the cut, and numbers the names if none helps. */
+/** Different names stay different: they are numbered if cutting makes two equal. */
 export function fittedNames(names: readonly string[], width: number): string[] {
-  const different = new Set(names).size;
-  for (const head of HEADS) {
-    const cut = names.map((name) => fitted(name, width, { head }));
-    if (new Set(cut).size === different) return cut;
-  }
-  return names.map((name, i) => {
-    const place = `${i + 1}: `;
-    return widthOf(name) <= width ? name : `${place}${fitted(name, width - widthOf(place))}`;
-  });
+  const cut = names.map((name) => fitted(name, width));
+  if (new Set(cut).size === new Set(names).size) return cut;
+  return names.map((name, i) => (widthOf(name) <= width ? name : `${i + 1}: ${fitted(name, width - widthOf(`${i + 1}: `))}`)); // prettier-ignore
 }

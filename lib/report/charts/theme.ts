@@ -39,8 +39,8 @@ export function lookOf(series: number): Look {
   };
 }
 
-/** Options of every grid: the edges are given, so labels need no measuring. */
-export const fixed = { outerBoundsMode: 'none' } as const;
+/** Options of every grid: ECharts makes room for the labels inside its edges. */
+export const contained = { outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' } as const;
 
 export const still = { silent: true, clip: false } as const;
 

@@ -3,16 +3,12 @@
  * better one.
  */
 import type { Verdict } from '../../results/effect-text.js';
-import type { Place } from './marks.js';
-import { SURFACE } from './theme.js';
 
 interface Shape {
-  /** Path data in a box of `SIDE`. */
+  /** Path data in a box of side 10. */
   d: string;
   isHollow?: true;
 }
-
-const SIDE = 10;
 
 /** Shared by drawings and the text beside them. */
 export const verdictShapes: Record<Verdict, Shape> = {
@@ -24,16 +20,3 @@ export const verdictShapes: Record<Verdict, Shape> = {
 };
 
 export const verdictColour = (verdict: Verdict): string => `var(--${verdict})`;
-
-export function verdictMark(verdict: Verdict, [x, y]: Place) {
-  const { d, isHollow } = verdictShapes[verdict];
-  const colour = verdictColour(verdict);
-  return {
-    type: 'path' as const,
-    x: x - SIDE / 2,
-    y: y - SIDE / 2,
-    shape: { pathData: d },
-    // Filled with the background, so that it hides the line below it.
-    style: isHollow ? { fill: SURFACE, stroke: colour, lineWidth: 1.75 } : { fill: colour },
-  };
-}

@@ -4,7 +4,7 @@ import { boxesPanel } from '../charts/boxes.js';
 import { forestOf } from '../charts/forest.js';
 import { heatOf, LEVELS, NO_READING } from '../charts/heat.js';
 import { type Lines, linesDrawing, rowsOf, type Shown, shownOf } from '../charts/lines.js';
-import { xText } from '../charts/line-axes.js';
+import { valueText } from '../charts/axes.js';
 import { lineCharts } from '../charts/line-charts.js';
 import { stacked } from '../charts/panel.js';
 import { type Shares, sharesOf } from '../charts/shares.js';
@@ -60,7 +60,7 @@ export function linePoints(lines: Lines): Markup {
     rows: rows.map(
       ({ x, ys }) =>
         html`<tr>
-          <th scope="row" class="num" data-sort="${x}">${xText(lines.scales?.x, x)}</th>
+          <th scope="row" class="num" data-sort="${x}">${valueText(lines.scales?.x, x)}</th>
           ${ys.map((y) => figure(y))}
         </tr>`,
     ),

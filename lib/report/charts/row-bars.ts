@@ -1,0 +1,54 @@
+/** One bar per row, from zero, with an interval and the figure beside it. */
+import { isDrawable } from './axes.js';
+import { intervals } from './marks.js';
+import { type Panel, rowAxes } from './panel.js';
+import { LEVEL_DASH, MUTED, stateless, TEXT } from './theme.js';
+
+export interface BarRow {
+  name: string;
+  /** Null: no bar. */
+  value: number | null;
+  ci95: readonly [number, number] | null;
+  /** On the right. */
+  figure: string;
+  tip: string;
+  colour: string;
+}
+
+/** Null if no row has a bar; `limit` is drawn as a line across all. */
+export function rowBars(rows: readonly BarRow[], label: string, limit?: number): Panel | null {
+  const bars = rows.flatMap((bar, row) => (isDrawable(bar.value) ? [{ ...bar, value: bar.value, row }] : []));
+  if (bars.length === 0) return null;
+  const spans = bars.flatMap(({ ci95, row, tip }) =>
+    ci95?.every(isDrawable) ? [{ from: [ci95[0], row], to: [ci95[1], row], tip } as const] : [],
+  );
+  const tips = bars.map(({ tip }) => tip);
+  const colour = (row: number) => (bars.some((bar) => bar.row === row) ? TEXT : MUTED);
+  return {
+    label,
+    tips: [tips, spans.map(({ tip }) => tip), []],
+    ...rowAxes(rows.map(({ name }) => name), rows.map(({ figure }) => figure), { colour }), // prettier-ignore
+    series: [
+      {
+        type: 'bar',
+        barWidth: 14,
+        ...stateless,
+        // The style is not part of the data, where it costs ECharts as much as drawing.
+        itemStyle: { color: ({ dataIndex }) => bars[dataIndex]?.colour ?? MUTED },
+        data: bars.map(({ value, row }) => [value, row]),
+      },
+      intervals(spans.map(({ from, to }) => ({ from: [...from], to: [...to] }))),
+      ...(limit === undefined
+        ? []
+        : [
+            {
+              type: 'line' as const,
+              ...stateless,
+              symbol: 'none',
+              lineStyle: { color: TEXT, width: 1.5, type: LEVEL_DASH },
+              data: [[limit, 0], [limit, rows.length - 1]], // prettier-ignore
+            },
+          ]),
+    ],
+  };
+}
