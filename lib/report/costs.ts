@@ -5,6 +5,8 @@ import { isComparison } from '../results/kinds.js';
 import { capitalised, plain } from '../results/plain.js';
 import { type EstimateText, estimateText, quantity } from '../results/quantity.js';
 import type { View } from '../results/view.js';
+import { markdownBlock, markdownText, titledMarkdown } from './markdown-text.js';
+import { type DataTable, estimate, numeric } from './table-data.js';
 
 export interface SystemCosts {
   system: string;
@@ -34,7 +36,7 @@ export const costText = ({ overheadNs, overheadCi95 }: CallEffect): EstimateText
   estimateText({ value: overheadNs, ci95: overheadCi95 }, 'ns', true);
 
 /** The symbol paths on which a program meets the layer; null if all do. */
-export function someWays({ interceptedOn }: CallEffect): string | null {
+function someWays({ interceptedOn }: CallEffect): string | null {
   return interceptedOn === null || interceptedOn.length === 0 || interceptedOn.length === 3
     ? null
     : `${interceptedOn.join(' and ')} only`;
@@ -67,4 +69,39 @@ function named(calls: readonly CallEffect[]): string {
   const names = [...new Set(calls.map(({ call }) => call))];
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return plain(`${names.slice(0, MOST_NAMED).join(', ')}${more}`);
+}
+
+/** The calls of a system; null without any. */
+export function costTable({ system, calls }: SystemCosts, most = calls.length): DataTable | null {
+  if (calls.length === 0) return null;
+  return {
+    title: `What each call costs: ${system}`,
+    columns: [
+      ...[{ title: 'Call' }, numeric('Added per call', '95 % interval'), numeric('Without the layer')],
+      ...[{ title: 'Measured by' }, { title: 'Intercepted on' }, { title: 'Owner' }, numeric('Rounds')],
+    ],
+    rows: calls.slice(0, most).map((cost) => ({
+      metric: cost.metric,
+      cells: [
+        cost.call,
+        estimate(costText(cost), cost.overheadNs, 'ns'),
+        { text: quantity(cost.bareNs, 'ns'), sort: cost.bareNs, unit: 'ns' },
+        ...[cost.metric, someWays(cost) ?? 'every path', cost.owner ?? '–'],
+        { text: String(cost.rounds), sort: cost.rounds },
+      ],
+    })),
+  };
+}
+
+/** Null if no system intercepts a call. */
+export function costsMarkdown(view: View): string | null {
+  const systems = callCosts(view).map((costs) => {
+    const content = costTable(costs, MOST_CALLS);
+    const rest = restText(costs, Math.min(MOST_CALLS, costs.calls.length));
+    return [
+      content ? titledMarkdown(content) : `**${markdownText(costs.system)}**`,
+      ...(rest === null ? [] : [markdownBlock(rest)]),
+    ].join('\n\n');
+  });
+  return systems.length === 0 ? null : [COSTS_NOTE, ...systems].join('\n\n');
 }

@@ -1,5 +1,6 @@
 /** GitHub Markdown that shows exactly the given text. */
 import { plain } from '../results/plain.js';
+import type { DataTable } from './table-data.js';
 
 const special = /[\\`*_{}[\]<>#|~&!$@]/g;
 
@@ -36,3 +37,32 @@ export function markdownTable(columns: readonly MarkdownColumn[], rows: readonly
 }
 
 const barred = (cell: string): string => cell.replace(/(?<!\\)((?:\\\\)*)\|/g, '$1\\|');
+
+/** A table of any section; null without one. */
+export function dataMarkdown(content: DataTable | null): string | null {
+  if (!content) return null;
+  const { columns, rows } = content;
+  const headings = columns.flatMap(({ title, isNumeric, notes }): MarkdownColumn[] =>
+    [title, ...(notes === undefined ? [] : [notes])].map((each) => ({
+      title: markdownText(each),
+      ...(isNumeric && { align: 'right' }),
+    })),
+  );
+  const cellTexts = (cell: DataTable['rows'][number]['cells'][number], hasNotes: boolean): string[] => {
+    const { text, note } = typeof cell === 'string' ? { text: cell, note: null } : cell;
+    if (hasNotes) return [markdownText(text), markdownText(note ?? '–')];
+    return [markdownText(note ? `${text} (${note})` : text)];
+  };
+  return markdownTable(
+    headings,
+    rows.map(({ cells }) => cells.flatMap((cell, i) => cellTexts(cell, columns[i]?.notes !== undefined))),
+  );
+}
+
+/** A sentence and the table that it is about. */
+export const notedMarkdown = (note: string, content: DataTable | null): string | null =>
+  content && `${note}\n\n${dataMarkdown(content)}`;
+
+/** A table under its title in bold. */
+export const titledMarkdown = (content: DataTable): string =>
+  `**${markdownText(content.title)}**\n\n${dataMarkdown(content)}`;

@@ -1,36 +1,34 @@
 /** The comparison report as Markdown, to paste into an issue, a pull request or a wiki. */
 import type { Effect } from '../results/document.js';
-import { percentileFloors } from '../stats/summary.js';
 import { categoryTitle } from '../results/category-title.js';
 import { limitText, missingText } from './comparison.js';
 import { violationText } from './violation-text.js';
 import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
 import { frontierMarkdown } from './markdown-frontier.js';
-import { costsMarkdown } from './markdown-costs.js';
-import { programCostsMarkdown } from './markdown-program-costs.js';
-import { programTimelinesMarkdown } from './markdown-program-timelines.js';
-import { PROGRAM_TITLE } from './program-costs.js';
+import { costsMarkdown } from './costs.js';
+import { PROGRAM_NOTE, PROGRAM_TITLE, programCostTable } from './program-costs.js';
 import { FRONTS_TITLE } from './fronts.js';
-import { frontsMarkdown, rankingMarkdown } from './markdown-ranking.js';
-import { TIMELINE_TITLE } from './program-timelines.js';
-import { SCENE_TITLE } from './slowdowns.js';
-import { scenesMarkdown } from './markdown-slowdowns.js';
+import { frontsMarkdown } from './markdown-fronts.js';
+import { programTimelinesMarkdown, TIMELINE_TITLE } from './program-timelines.js';
+import { SCENE_NOTE, SCENE_TITLE, sceneData } from './slowdowns.js';
 import { isolationMarkdown } from './markdown-isolation.js';
-import { peersMarkdown } from './markdown-peers.js';
-import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
+import { peerMatrices, peerTable } from './peer-matrix.js';
+import {
+  dataMarkdown,
+  fenced,
+  markdownBlock,
+  type MarkdownColumn,
+  markdownTable,
+  markdownText,
+  notedMarkdown,
+  titledMarkdown,
+} from './markdown-text.js';
+import { spreadTable, tailTable } from './spread.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
 import { partly } from '../results/rounds.js';
-import { RANKING_TITLE } from './ranking.js';
+import { RANKING_NOTE, RANKING_TITLE, rankingTable } from './ranking.js';
 import { WATERMARK } from './terminal.js';
-import {
-  againstBaseline,
-  type Cell,
-  type Percentile,
-  type Row,
-  rowsOf,
-  type Spread,
-  type View,
-} from '../results/view.js';
+import { againstBaseline, type Cell, type Row, rowsOf, type View } from '../results/view.js';
 import type { Fact, Words } from './words.js';
 
 type Section = [title: string, body: string | null];
@@ -42,17 +40,22 @@ export function markdownReport(view: View, words: Words): string {
     ['Violations', list(view.violations.map(violationText))],
     ['Executive summary', list(words.summary)],
     ['What each call costs', costsMarkdown(view)],
-    [PROGRAM_TITLE, programCostsMarkdown(view)],
-    [SCENE_TITLE, scenesMarkdown(view)],
+    [PROGRAM_TITLE, notedMarkdown(PROGRAM_NOTE, programCostTable(view))],
+    [SCENE_TITLE, notedMarkdown(SCENE_NOTE, sceneData(view))],
     ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
-    [RANKING_TITLE, rankingMarkdown(view)],
+    [RANKING_TITLE, notedMarkdown(RANKING_NOTE, rankingTable(view))],
     [FRONTS_TITLE, frontsMarkdown(view)],
-    ['Rates between GPUs', peersMarkdown(view)],
+    [
+      'Rates between GPUs',
+      peerMatrices(view)
+        .map((matrix) => titledMarkdown(peerTable(matrix)))
+        .join('\n\n'),
+    ],
     ['Token generation: frontier', frontierMarkdown(view)],
     [TIMELINE_TITLE, programTimelinesMarkdown(view)],
     ['Isolation in detail', isolationMarkdown(view)],
-    ['Tail latencies', tailTable(view)],
-    ['Consistency', spreadTable(view)],
+    ['Tail latencies', dataMarkdown(tailTable(view))],
+    ['Consistency', dataMarkdown(spreadTable(view))],
     ['Compute limits', list(view.computeLimits.map(limitText))],
     ['Statistics', [list(words.statistics), effectTable(view)].filter(Boolean).join('\n\n')],
     ['Recommendations', recommendationList(words)],
@@ -119,57 +122,6 @@ function categoryTable(view: View, rows: readonly Row[]): string {
       ),
     ]),
   );
-}
-
-const percentiles: readonly Percentile[] = ['p50', 'p95', 'p99'];
-
-function tailTable(view: View): string | null {
-  const rows = rowsOf(view).flatMap((row) =>
-    row.cells.flatMap(({ system, tail }) =>
-      tail === null
-        ? []
-        : [
-            [
-              ...[markdownText(row.id), markdownText(row.unit), markdownText(system)],
-              ...percentiles.map((name) =>
-                tail[name] === null ? `n/a (needs ${percentileFloors[name]})` : digits(tail[name]),
-              ),
-              String(tail.count),
-            ],
-          ],
-    ),
-  );
-  if (rows.length === 0) return null;
-  const columns = [left('Metric'), left('Unit'), left('System'), ...percentiles.map(right), right('Samples')];
-  return markdownTable(columns, rows);
-}
-
-const outliersText = ({ outliers: { mild, severe }, samples }: Spread): string =>
-  samples === 0 ? '–' : `${mild} + ${severe} of ${samples}`;
-
-function spreadTable(view: View): string | null {
-  const percent = (value: number | null) => (value === null ? '–' : `${digits(100 * value)} %`);
-  const rows = rowsOf(view).flatMap((row) =>
-    row.cells.flatMap(({ system, spread, values }) =>
-      spread === null
-        ? []
-        : [
-            [
-              ...[markdownText(row.id), markdownText(row.unit), markdownText(system), String(values.length)],
-              ...[cellText(spread.between), percent(spread.betweenCv)],
-              ...[cellText(spread.within), percent(spread.withinCv)],
-              outliersText(spread),
-            ],
-          ],
-    ),
-  );
-  if (rows.length === 0) return null;
-  const columns = [
-    ...[left('Metric'), left('Unit'), left('System'), right('Rounds')],
-    ...[right('SD between rounds'), right('of the mean'), right('SD within'), right('of the mean')],
-    right('Outliers (mild + severe)'),
-  ];
-  return markdownTable(columns, rows);
 }
 
 function effectTable(view: View): string | null {

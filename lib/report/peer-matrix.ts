@@ -2,7 +2,9 @@
 import * as v from 'valibot';
 import { grouped } from '../results/grouped.js';
 import type { MetricResult } from '../results/document.js';
+import { number } from '../results/plain.js';
 import { medianOf, rowsOf, type View } from '../results/view.js';
+import { type DataTable, numeric } from './table-data.js';
 
 const METRIC = 'NCCL-003';
 const MOST_GPUS = 64;
@@ -73,3 +75,14 @@ export const peerMatrices = (view: View): PeerMatrix[] =>
 /** The fastest pair, to which the others are compared. */
 export const fastestOf = ({ cells }: PeerMatrix): number =>
   cells.flat().reduce((most, cell) => Math.max(most, cell?.gbs ?? 0), 0);
+
+export const peerTable = ({ metric, system, gpus, cells }: PeerMatrix): DataTable => ({
+  title: `${metric} GB/s from each GPU to each other one, ${system}: medians, and what is between them`,
+  columns: [{ title: 'From' }, ...gpus.map((gpu) => numeric(`to GPU ${gpu}`))],
+  rows: cells.map((row, from) => ({
+    cells: [
+      `GPU ${gpus[from]}`,
+      ...row.map((cell) => (cell ? { text: number(cell.gbs), note: cell.connection, sort: cell.gbs } : '–')),
+    ],
+  })),
+});

@@ -5,33 +5,34 @@ import { isComparison } from '../results/kinds.js';
 import { plain } from '../results/plain.js';
 import { digits, type EstimateText, estimateText, inOneLine, quantity } from '../results/quantity.js';
 import type { View } from '../results/view.js';
+import { type DataTable, estimate, numeric } from './table-data.js';
 
 export const PROGRAM_TITLE = 'What this program would pay';
 
 export const PROGRAM_NOTE =
   'How often the program calls each function, by its call profile, times what interception adds to that call. What the driver itself does otherwise under a system, and work of the GPU that runs at the same time, are not in it.';
 
-export const programCostsOf = ({ document }: View): readonly ProgramCost[] =>
+const programCostsOf = ({ document }: View): readonly ProgramCost[] =>
   isComparison(document) ? (document.programCosts ?? []) : [];
 
 /** `decode, phase all`; only the profile's name if it has a single unmarked phase. */
-export const programName = ({ profile, phase }: ProgramCost): string =>
+const programName = ({ profile, phase }: ProgramCost): string =>
   phase === 'all' ? profile : `${profile}, phase ${phase}`;
 
-export const taxText = ({ taxUs, ci95 }: ProgramCost): EstimateText | null =>
+const taxText = ({ taxUs, ci95 }: ProgramCost): EstimateText | null =>
   taxUs === null ? null : estimateText({ value: taxUs, ci95 }, 'us', true);
 
-export const percentText = ({ percent, percentCi95 }: ProgramCost): EstimateText | null =>
+const percentText = ({ percent, percentCi95 }: ProgramCost): EstimateText | null =>
   percent === null ? null : estimateText({ value: percent, ci95: percentCi95 }, '%', true);
 
 /** `a step of 12.00 ms with 1234 calls`. */
-export const stepText = ({ steps, stepUs, callsPerStep }: ProgramCost): string =>
+const stepText = ({ steps, stepUs, callsPerStep }: ProgramCost): string =>
   `${steps === null ? 'all of it,' : 'a step of'} ${quantity(stepUs * 1e3, 'ns')} with ${digits(callsPerStep)} calls`;
 
 const MOST_NAMED = 5;
 
 /** The calls that contribute most. */
-export function contributorsText({ calls }: ProgramCost): string | null {
+function contributorsText({ calls }: ProgramCost): string | null {
   const paid = calls.filter(({ taxUs }) => taxUs !== 0);
   if (paid.length === 0) return calls.length === 0 ? null : 'no call of it is intercepted';
   const named = paid
@@ -45,7 +46,7 @@ export function contributorsText({ calls }: ProgramCost): string | null {
 }
 
 /** `not priced: 12.00 % of its calls: cuFoo (100.0 a step, not measured)`. */
-export function missingCallsText({ missing, callsPerStep }: ProgramCost): string | null {
+function missingCallsText({ missing, callsPerStep }: ProgramCost): string | null {
   if (missing.length === 0) return null;
   const share = missing.reduce((sum, each) => sum + each.callsPerStep, 0) / callsPerStep;
   const named = missing
@@ -55,6 +56,28 @@ export function missingCallsText({ missing, callsPerStep }: ProgramCost): string
   return plain(
     `${digits(100 * share)} % of its calls: ${named.join(', ')}${more > 0 ? ` and ${more} more functions` : ''}`,
   );
+}
+
+/** Null without a call profile. */
+export function programCostTable(view: View): DataTable | null {
+  const costs = programCostsOf(view);
+  if (costs.length === 0) return null;
+  return {
+    title: PROGRAM_TITLE,
+    columns: [
+      ...[{ title: 'Program' }, { title: 'System' }],
+      ...[numeric('A step', '95 % interval'), numeric('Of the step', '95 % interval')],
+      ...[{ title: 'Step' }, { title: 'Largest' }, { title: 'Not priced' }],
+    ],
+    rows: costs.map((cost) => ({
+      cells: [
+        ...[programName(cost), cost.system],
+        estimate(taxText(cost), cost.taxUs, 'us'),
+        estimate(percentText(cost), cost.percent, '%'),
+        ...[stepText(cost), contributorsText(cost) ?? '–', missingCallsText(cost) ?? '–'],
+      ],
+    })),
+  };
 }
 
 /** Lines for the terminal. */

@@ -4,6 +4,8 @@ import { timelineIn } from '../monitor/stored-timeline.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
 import type { MetricResult } from '../results/document.js';
 import { medianOf, rowsOf, type View } from '../results/view.js';
+import { dataMarkdown, markdownText } from './markdown-text.js';
+import { phaseTable } from './monitor-phases.js';
 
 export const TIMELINE_TITLE = 'The GPU while programs ran';
 
@@ -61,3 +63,14 @@ export const timelineText = ({ program, system, round, run }: ProgramTimeline): 
 
 export const TIMELINE_NOTE =
   'One run of each program and system: of its round the one in the middle, by the time that decides whether runs vary.';
+
+/** Null if nothing was monitored. */
+export function programTimelinesMarkdown(view: View): string | null {
+  const { shown, note } = programTimelines(view);
+  const parts = shown.flatMap((one) => {
+    const table = dataMarkdown(phaseTable(one.timeline));
+    return table === null ? [] : [`**${markdownText(timelineText(one))}**`, table];
+  });
+  if (parts.length === 0) return null;
+  return [TIMELINE_NOTE, ...parts, ...(note === null ? [] : [markdownText(note)])].join('\n\n');
+}

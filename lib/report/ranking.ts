@@ -5,19 +5,45 @@ import { isComparison } from '../results/kinds.js';
 import { number, plain } from '../results/plain.js';
 import { type EstimateText, estimateText, inOneLine } from '../results/quantity.js';
 import type { View } from '../results/view.js';
+import { type DataTable, estimate, numeric } from './table-data.js';
 import type { Fact } from './words.js';
 
 export const RANKING_TITLE = 'Ranking';
 
 export const RANKING_NOTE = `A rank is 1 + the number of systems whose interval lies wholly on the better side, so that systems whose intervals overlap can share a rank. Values are means over rounds, geometric ones where the metric is compared by ratio; the intervals of one metric hold together with ${100 * CONFIDENCE} % confidence (Bonferroni). The baseline is the reference and has no rank.`;
 
-export const rankingsOf = ({ document }: View): readonly Ranking[] =>
+const rankingsOf = ({ document }: View): readonly Ranking[] =>
   isComparison(document) ? (document.rankings ?? []) : [];
 
-export const rankedText = ({ value, interval }: RankedSystem, unit: string): EstimateText | null =>
+const rankedText = ({ value, interval }: RankedSystem, unit: string): EstimateText | null =>
   value === null ? null : estimateText({ value, ci95: interval }, unit);
 
-export const betterText = ({ direction }: Ranking): string => `${direction} is better`;
+const betterText = ({ direction }: Ranking): string => `${direction} is better`;
+
+/** Null with fewer than two systems to rank. */
+export function rankingTable(view: View): DataTable | null {
+  const rankings = rankingsOf(view);
+  if (rankings.length === 0) return null;
+  return {
+    title: RANKING_TITLE,
+    columns: [
+      ...[{ title: 'Metric' }, numeric('Rank'), { title: 'System' }],
+      ...[numeric('Value', 'Interval'), { title: 'Without rank because' }],
+    ],
+    rows: rankings.flatMap((ranking) =>
+      ranking.systems.map((one) => ({
+        metric: ranking.metric,
+        cells: [
+          `${ranking.metric} (${betterText(ranking)})`,
+          { text: one.rank === null ? '–' : String(one.rank), sort: one.rank },
+          one.system,
+          estimate(rankedText(one, ranking.unit), one.value, ranking.unit),
+          one.reason ?? '',
+        ],
+      })),
+    ),
+  };
+}
 
 /** Lines for the terminal. */
 export function rankingLines(view: View): string[] {

@@ -3,14 +3,13 @@ import { plain } from '../results/plain.js';
 import { type EstimateText, estimateText } from '../results/quantity.js';
 import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 import type { Screen } from './screen.js';
+import { type DataTable, estimate, numeric } from './table-data.js';
 import { type Column, table } from './table.js';
 
 export const SCENE_TITLE = 'Programs beside each other';
 
 export const SCENE_NOTE =
   'Each victim alone and beside the other tenants of its scene, under the same system. A slowdown above 1 is worse.';
-
-export const sceneHeadings = ['Scene', 'Victim', 'Metric', 'System', 'Alone', 'Beside the others', 'Slowdown'] as const;
 
 export interface SceneRow {
   scene: string;
@@ -51,20 +50,32 @@ export function sceneRowsOf(view: View): SceneRow[] {
   });
 }
 
-const columns: readonly Column[] = sceneHeadings.map((title, place) =>
-  place < 4 ? { title, wraps: true } : { title, align: 'right' },
-);
-
-const inOneLine = (text: EstimateText | null): string =>
-  text === null ? '–' : `${text.value}${text.interval === null ? '' : ` (${text.interval})`}`;
+/** Null without scenes. */
+export function sceneData(view: View): DataTable | null {
+  const rows = sceneRowsOf(view);
+  if (rows.length === 0) return null;
+  return {
+    title: SCENE_TITLE,
+    columns: [
+      ...['Scene', 'Victim', 'Metric', 'System'].map((title) => ({ title })),
+      ...[numeric('Alone'), numeric('Beside the others'), numeric('Slowdown', '95 % interval')],
+    ],
+    rows: rows.map(({ scene, victim, metric, system, alone, together, slowdown, ratio }) => ({
+      cells: [
+        ...[scene, victim, metric, system, alone?.value ?? '–', together?.value ?? '–'],
+        estimate(slowdown, ratio),
+      ],
+    })),
+  };
+}
 
 /** Table for the terminal; null without scenes. */
 export function sceneTable(view: View, on: Screen): string | null {
-  const rows = sceneRowsOf(view);
-  if (rows.length === 0) return null;
-  const texts = rows.map(({ scene, victim, metric, system, alone, together, slowdown }) => [
-    ...[scene, victim, metric, system].map(plain),
-    ...[alone?.value ?? '–', together?.value ?? '–', inOneLine(slowdown)],
-  ]);
-  return `${SCENE_TITLE}:\n${table([...columns], texts, on)}`;
+  const content = sceneData(view);
+  if (!content) return null;
+  const columns = content.columns.map(({ title, isNumeric }): Column => (isNumeric ? { title, align: 'right' } : { title, wraps: true })); // prettier-ignore
+  const texts = content.rows.map(({ cells }) =>
+    cells.map((cell) => plain(typeof cell === 'string' ? cell : `${cell.text}${cell.note ? ` (${cell.note})` : ''}`)),
+  );
+  return `${SCENE_TITLE}:\n${table(columns, texts, on)}`;
 }

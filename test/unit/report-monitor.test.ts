@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { linesDrawing } from '../../lib/report/charts/lines.js';
 import { monitorLines } from '../../lib/report/charts/monitor-lines.js';
 import { monitorFigures } from '../../lib/report/html/monitor-figures.js';
-import { monitorMarkdown } from '../../lib/report/markdown-monitor.js';
+import { dataMarkdown } from '../../lib/report/markdown-text.js';
+import { phaseTable } from '../../lib/report/monitor-phases.js';
 import { type MonitorTimeline, phaseSummaries } from '../../lib/monitor/timeline.js';
 import type { GpuSample } from '../../lib/monitor/sample.js';
 import { gpuSample } from './monitor-fixtures.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';
+
+const phaseMarkdown = (of: MonitorTimeline) => dataMarkdown(phaseTable(of));
 
 const phases = [
   { name: 'start', fromS: 0, toS: 2 },
@@ -104,8 +107,8 @@ describe('the charts of a monitored program', () => {
       ...['GPU utilisation', 'Memory used', 'Temperature', 'SM clock', 'Memory clock'],
     ]);
     expect(monitorFigures(timeline([]))).toBeNull();
-    expect(monitorMarkdown(timeline([]))).toBeNull();
-    expect(monitorMarkdown(timeline(run(), { phases: [] }))).toBeNull();
+    expect(phaseMarkdown(timeline([]))).toBeNull();
+    expect(phaseMarkdown(timeline(run(), { phases: [] }))).toBeNull();
   });
 
   it('accept phases with any name and any end', () => {
@@ -115,7 +118,7 @@ describe('the charts of a monitored program', () => {
     const page = String(monitorFigures(timeline(run(), { phases: [...hostile, ...bad] })));
     expect(page).not.toMatch(/<script>|NaN(?!\w)[^<]*"/);
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
-    const text = monitorMarkdown(timeline(run(), { phases: hostile })) ?? '';
+    const text = phaseMarkdown(timeline(run(), { phases: hostile })) ?? '';
     expect(text.split('\n')).toHaveLength(2 + hostile.length);
     expect(text).toContain('a\\|b \\`c\\` \\[d\\](http\\://e)');
   });
@@ -151,7 +154,7 @@ describe('the table of phases', () => {
   });
 
   it('is the same in Markdown and on the page', () => {
-    const text = monitorMarkdown(timeline(run())) ?? expect.fail('no table');
+    const text = phaseMarkdown(timeline(run())) ?? expect.fail('no table');
     expect(text.split('\n')[0]).toMatch(/^\| GPU \| Phase \| From s \| To s \| Samples \| GPU % \(mean\) /);
     expect(text).toContain('| 0 | load | 3 | 8 | 5 | 90 | 700 | 50 | 275 | 40 |');
     const page = String(monitorFigures(timeline(run())));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { storedTimeline } from '../../lib/monitor/stored-timeline.js';
 import { programTimelineCharts } from '../../lib/report/html/program-timelines.js';
-import { programTimelinesMarkdown } from '../../lib/report/markdown-program-timelines.js';
+import { programTimelinesMarkdown } from '../../lib/report/program-timelines.js';
 import { programTimelines } from '../../lib/report/program-timelines.js';
 import { wordsOf } from '../../lib/report/words.js';
 import { type View, viewOf } from '../../lib/results/view.js';

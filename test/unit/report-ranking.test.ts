@@ -69,7 +69,7 @@ describe('a report of costs', () => {
     );
     const failed = ranked({ ...given, callEffects: [] });
     const markdown = await renderReport(failed, 'markdown');
-    expect(sectionOf(markdown, 'Ranking')).toContain('|  | – | c | – | – | failed: exit \\| code 1 |');
+    expect(sectionOf(markdown, 'Ranking')).toContain('| – | c | – | – | failed: exit \\| code 1 |');
     expect(sectionOf(markdown, 'Throughput against p99 latency')).toContain(
       '- c, w: w/itl-p99 is failed: exit \\| code 1',
     );

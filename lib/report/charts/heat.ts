@@ -12,7 +12,7 @@ import { AXIS, MUTED } from './theme.js';
 const ROW = 18;
 const WIDTH = 1_000;
 /** Below the labels. */
-const TITLE = 18;
+const TITLE = 22;
 const LONGEST_NAME = 300;
 const MOST_ROWS = 48;
 const MOST_CELLS = 2_400;

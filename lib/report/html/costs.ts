@@ -1,15 +1,15 @@
 /** The cost of each call: bars and a table per system. */
 import { costBars } from '../charts/cost-bars.js';
 import { svg } from '../charts/svg.js';
-import { callCosts, COSTS_NOTE, costText, MOST_CALLS, restText, someWays, type SystemCosts } from '../costs.js';
+import { callCosts, COSTS_NOTE, costTable, MOST_CALLS, restText, type SystemCosts } from '../costs.js';
 import { html, type Markup } from '../markup.js';
+import { dataTable } from './data-table.js';
 import type { Page } from './page-content.js';
-import { count, scaled, spanned, table, text } from './table.js';
-import { quantity } from '../../results/quantity.js';
 
 function systemMarkup(costs: SystemCosts): Markup {
   const { system, calls } = costs;
   const drawing = costBars(calls, `What each call costs under ${system}.`);
+  const content = costTable(costs);
   const rest = restText(costs, calls.length);
   return html`${
     drawing &&
@@ -19,31 +19,7 @@ function systemMarkup(costs: SystemCosts): Markup {
       ${calls.length > MOST_CALLS && html`<p class="note">The ${MOST_CALLS} most expensive; all are in the table.</p>`}
     </figure>`
   }
-  ${
-    calls.length > 0 &&
-    table({
-      caption: `What each call costs: ${system}`,
-      headings: [
-        { title: 'Call' },
-        { title: 'Added per call', numeric: true },
-        { title: 'Without the layer', numeric: true },
-        { title: 'Measured by' },
-        { title: 'Intercepted on' },
-        { title: 'Owner' },
-        { title: 'Rounds', numeric: true },
-      ],
-      rows: calls.map((cost) => {
-        const { value, interval } = costText(cost);
-        return html`<tr data-metric="${cost.metric}">
-            <th scope="row">${cost.call}</th>
-            ${scaled(cost.overheadNs, 'ns', [value, spanned(interval)])}
-            ${scaled(cost.bareNs, 'ns', quantity(cost.bareNs, 'ns'))}${text(cost.metric)}${text(someWays(cost) ?? 'every path')}
-            <td class="long">${cost.owner ?? '–'}</td>
-            ${count(cost.rounds)}
-          </tr>`;
-      }),
-    })
-  }
+  ${content && dataTable(content)}
   ${rest !== null && html`<p>${rest}</p> `}`;
 }
 

@@ -20,11 +20,13 @@ export const legend = (entries: readonly Interpolated[]): Markup =>
   </ul>`;
 
 /** The drawing's data as a table: its tips need a script and a pointer. */
-export const points = (about: TableOptions): Markup =>
+export const figures = (content: Markup): Markup =>
   html`<details>
     <summary>In figures</summary>
-    ${table(about)}
+    ${content}
   </details>`;
+
+export const points = (about: TableOptions): Markup => figures(table(about));
 
 export const without = (names: readonly string[]): Markup | null =>
   names.length === 0 ? null : html`<p class="note">Not drawn for lack of space: ${names.join(', ')}.</p> `;

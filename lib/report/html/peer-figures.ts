@@ -2,32 +2,17 @@
 import { peerDrawing } from '../charts/peer-map.js';
 import { svg } from '../charts/svg.js';
 import { html, type Markup } from '../markup.js';
-import { type PeerMatrix, peerMatrices } from '../peer-matrix.js';
+import { type PeerMatrix, peerMatrices, peerTable } from '../peer-matrix.js';
 import type { View } from '../../results/view.js';
+import { dataTable } from './data-table.js';
 import { heatLegend } from './figures.js';
-import { points } from './legend.js';
-import { figure, table } from './table.js';
+import { figures } from './legend.js';
 
 function peerFigure(matrix: PeerMatrix): Markup {
-  const { metric, system, gpus, cells } = matrix;
+  const { metric, system } = matrix;
   const title = `GB/s from each GPU to each other one, ${system}`;
   const drawing = peerDrawing(matrix);
-  const names = gpus.map((gpu) => `GPU ${gpu}`);
-  const inFigures = {
-    caption: `${title}: medians, and what is between them`,
-    headings: [{ title: 'From' }, ...names.map((name) => ({ title: `to ${name}`, numeric: true }))],
-    rows: cells.map(
-      (row, from) =>
-        html`<tr>
-          <th scope="row">${names[from]}</th>
-          ${row.map((cell) =>
-            cell
-              ? figure(cell.gbs, [html`<span class="interval">${cell.connection}</span>`])
-              : html`<td class="none">–</td>`,
-          )}
-        </tr>`,
-    ),
-  };
+  const inFigures = dataTable(peerTable(matrix));
   return html`<figure class="wide" data-metric="${metric}">
     <figcaption>
       <strong><span class="id">${metric}</span> ${title}</strong>; colours are per cent of the fastest pair
@@ -37,7 +22,7 @@ function peerFigure(matrix: PeerMatrix): Markup {
       html`${heatLegend('no value')}
         <div class="scroll map" role="region" tabindex="0" aria-label="${title}, drawn">${svg(drawing)}</div>`
     }
-    ${drawing ? points(inFigures) : table(inFigures)}
+    ${drawing ? figures(inFigures) : inFigures}
   </figure> `;
 }
 

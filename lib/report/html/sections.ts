@@ -1,9 +1,9 @@
 /** The sections of the page, in the order of every report. */
 import { VERDICTS } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
-import { PROGRAM_TITLE } from '../program-costs.js';
+import { PROGRAM_NOTE, PROGRAM_TITLE, programCostTable } from '../program-costs.js';
 import { FRONTS_TITLE } from '../fronts.js';
-import { RANKING_TITLE } from '../ranking.js';
+import { RANKING_NOTE, RANKING_TITLE, rankingTable } from '../ranking.js';
 import { TIMELINE_TITLE } from '../program-timelines.js';
 import { costs } from './costs.js';
 import { fronts } from './fronts.js';
@@ -11,14 +11,13 @@ import { health } from './health.js';
 import { isolation } from './isolation.js';
 import { computeLimits, violations } from './limits.js';
 import { pairs, paragraphs } from './prose.js';
-import { ranking } from './ranking.js';
 import { results } from './results.js';
 import type { Page, Section } from './page-content.js';
-import { programCosts } from './program-costs.js';
 import { programTimelineCharts } from './program-timelines.js';
-import { SCENE_TITLE } from '../slowdowns.js';
-import { scenes } from './slowdowns.js';
-import { consistency, tails } from './spread.js';
+import { SCENE_NOTE, SCENE_TITLE, sceneData } from '../slowdowns.js';
+import { spreadTable, tailTable } from '../spread.js';
+import type { DataTable } from '../table-data.js';
+import { dataTable, noted } from './data-table.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
 import { verdictBadge } from './verdict.js';
@@ -92,19 +91,21 @@ const reproduction = ({ words }: Page): Markup | null =>
 const environment = ({ words }: Page): Markup | null =>
   words.environment.length === 0 ? null : pairs(words.environment);
 
+const tabled = (content: DataTable | null): Markup | null => content && dataTable(content);
+
 export const sections: readonly Section[] = [
   { id: 'violations', title: 'Violations', body: violations },
   { id: 'summary', title: 'Summary', body: summary },
   { id: 'costs', title: 'What each call costs', body: costs },
-  { id: 'program-costs', title: PROGRAM_TITLE, body: programCosts },
-  { id: 'scenes', title: SCENE_TITLE, body: scenes },
-  { id: 'ranking', title: RANKING_TITLE, body: ranking },
+  { id: 'program-costs', title: PROGRAM_TITLE, body: ({ view }) => noted(PROGRAM_NOTE, programCostTable(view)) },
+  { id: 'scenes', title: SCENE_TITLE, body: ({ view }) => noted(SCENE_NOTE, sceneData(view)) },
+  { id: 'ranking', title: RANKING_TITLE, body: ({ view }) => noted(RANKING_NOTE, rankingTable(view)) },
   { id: 'fronts', title: FRONTS_TITLE, body: fronts },
   { id: 'results', title: 'Results', body: results },
   { id: 'program-timelines', title: TIMELINE_TITLE, body: programTimelineCharts },
   { id: 'isolation', title: 'Isolation in detail', body: isolation },
-  { id: 'tails', title: 'Tail latencies', body: tails },
-  { id: 'consistency', title: 'Consistency', body: consistency },
+  { id: 'tails', title: 'Tail latencies', body: ({ view }) => tabled(tailTable(view)) },
+  { id: 'consistency', title: 'Consistency', body: ({ view }) => tabled(spreadTable(view)) },
   { id: 'compute-limits', title: 'Compute limits', body: computeLimits },
   { id: 'statistics', title: 'Statistics', body: statistics },
   { id: 'recommendations', title: 'Recommendations', body: recommendations },
