@@ -2,9 +2,13 @@
  * Total token rate of the tenants against their users' waiting time: one row per system, mode and number of tenants.
  */
 import { grouped } from '../results/grouped.js';
+import { number } from '../results/plain.js';
+import { digits } from '../results/quantity.js';
 import { medianOf, type View } from '../results/view.js';
+import { dataMarkdown } from './markdown-text.js';
+import { numeric } from './table-data.js';
 
-export interface FrontierLine {
+interface FrontierLine {
   metric: string;
   system: string;
   mode: string;
@@ -44,7 +48,7 @@ function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierL
 }
 
 /** Details come from a file and are not trusted: rows without a mode and a number of co-tenants are skipped. */
-export const frontierLines = ({ categories }: View): FrontierLine[] =>
+const frontierLines = ({ categories }: View): FrontierLine[] =>
   categories.flatMap(({ rows }) =>
     rows.flatMap(({ id, cells }) =>
       cells.flatMap(({ system, results }) => {
@@ -56,3 +60,20 @@ export const frontierLines = ({ categories }: View): FrontierLine[] =>
       }),
     ),
   );
+
+/** Null if no metric has one. */
+export function frontierMarkdown(view: View): string | null {
+  const lines = frontierLines(view);
+  if (lines.length === 0) return null;
+  const cell = (value: number | null, reason = '') => (value === null ? reason || '–' : digits(value));
+  return dataMarkdown({
+    title: 'Token generation: frontier',
+    columns: [
+      ...[{ title: 'Metric' }, { title: 'System' }, { title: 'Steps by' }, numeric('Co-tenants')],
+      ...[numeric('Tokens/s of all'), numeric('p50 ms'), numeric('p99 ms')],
+    ],
+    rows: lines.map(({ metric, system, mode, coTenants, tokensPerSecond, p50Ms, p99Ms, reason }) => ({
+      cells: [metric, system, mode, number(coTenants), cell(tokensPerSecond), cell(p50Ms), cell(p99Ms, reason)],
+    })),
+  });
+}

@@ -4,7 +4,7 @@ import { categoryTitle } from '../results/category-title.js';
 import { limitText, missingText } from './comparison.js';
 import { violationText } from './violation-text.js';
 import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
-import { frontierMarkdown } from './markdown-frontier.js';
+import { frontierMarkdown } from './frontier.js';
 import { costsMarkdown } from './costs.js';
 import { PROGRAM_NOTE, PROGRAM_TITLE, programCostTable } from './program-costs.js';
 import { FRONTS_TITLE } from './fronts.js';

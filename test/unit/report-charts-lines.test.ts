@@ -4,7 +4,7 @@ import { lineCharts } from '../../lib/report/charts/line-charts.js';
 import { type Lines, linesDrawing } from '../../lib/report/charts/lines.js';
 import { sharesOf } from '../../lib/report/charts/shares.js';
 import { lineFigures, shareFigures } from '../../lib/report/html/figures.js';
-import { frontierMarkdown } from '../../lib/report/markdown-frontier.js';
+import { frontierMarkdown } from '../../lib/report/frontier.js';
 import { sections } from '../../lib/report/html/sections.js';
 import { type View, viewOf } from '../../lib/results/view.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';

@@ -4,21 +4,22 @@ import { linesDrawing, shownOf } from '../charts/lines.js';
 import { pathBars } from '../charts/path-bars.js';
 import { svg } from '../charts/svg.js';
 import { LEVEL_DASH, TEXT } from '../charts/theme.js';
-import { interferenceMaps, type InterferenceMap } from '../isolation/interference.js';
+import { interferenceMaps, interferenceTable, type InterferenceMap } from '../isolation/interference.js';
 import { leftOutDetails } from '../isolation/left-out.js';
 import { memoryPathsOf, type MemoryPaths } from '../isolation/memory-paths.js';
 import { type Outcome, type OutcomeTable, outcomeTables } from '../isolation/outcome-tables.js';
 import { recoveryMatrix } from '../isolation/recovery.js';
-import { sharePanels, type SharePanel } from '../isolation/tenant-shares.js';
+import { sharePanels, shareTables, type SharePanel } from '../isolation/tenant-shares.js';
 import { html, type Markup } from '../markup.js';
 import { number } from '../../results/plain.js';
+import { dataTable } from './data-table.js';
 import { heatLegend, linePoints, seriesLegend } from './figures.js';
-import { key, legend, points, stroke, swatch, without } from './legend.js';
+import { figures, key, legend, stroke, swatch, without } from './legend.js';
 import { outcomeBadge } from './outcome-badge.js';
 import type { Page } from './page-content.js';
 import { items } from './prose.js';
 import { recoveryTables } from './recovery.js';
-import { count, figure, table, text } from './table.js';
+import { table, text } from './table.js';
 
 /** How many systems fit side by side, on paper too. */
 const MOST_BESIDE = 3;
@@ -84,25 +85,6 @@ function shareFigure({ metric, system, part, tenants, round, of, reason }: Share
   </figure> `;
 }
 
-/** One table per metric, across all its drawings. */
-function shareTable(metric: string, panels: readonly SharePanel[]): Markup {
-  const rows = panels.flatMap(({ system, tenants }) => tenants.map((tenant) => ({ system, ...tenant })));
-  return table({
-    caption: `${metric} Share of the card: means over time, in per cent`,
-    headings: [
-      ...['Tenant', 'System'].map((title) => ({ title })),
-      ...['Limit', 'Mean', 'Second half'].map((title) => ({ title, numeric: true })),
-    ],
-    rows: rows.map(
-      ({ system, name, limitPercent, meanPercent, lateMeanPercent }) =>
-        html`<tr data-metric="${metric}">
-          <th scope="row">${name}</th>
-          ${text(system)}${count(limitPercent)}${figure(meanPercent)}${figure(lateMeanPercent)}
-        </tr>`,
-    ),
-  });
-}
-
 const barKeys = legend([
   html`${swatch('var(--same)', 8)}enforced`,
   html`${swatch('var(--slower)', 8)}leaks`,
@@ -120,20 +102,10 @@ function pathFigure({ metric, system, paths }: MemoryPaths): Markup | null {
 }
 
 function interferenceFigure(map: InterferenceMap): Markup {
-  const { metric, system, victims, aggressors, cells, leftOut } = map;
+  const { metric, system, leftOut } = map;
   const title = `Interference: what each victim loses beside each aggressor, ${system}`;
   const drawing = interferenceDrawing(map);
-  const rows = victims.map(
-    (victim, row) =>
-      html`<tr>
-        <th scope="row">${victim}</th>
-        ${cells[row]?.map((pair) =>
-          pair?.percent == null ? html`<td class="none">${pair?.reason || '–'}</td>` : figure(pair.percent),
-        )}
-      </tr>`,
-  );
-  const headings = [{ title: 'Victim' }, ...aggressors.map((one) => ({ title: one, numeric: true }))];
-  const inFigures = { caption: `${title}: per cent, medians over rounds`, headings, rows };
+  const inFigures = dataTable(interferenceTable(map));
   return html`<figure class="wide" data-metric="${metric}">
     ${heading(metric, title)}
     ${
@@ -141,7 +113,7 @@ function interferenceFigure(map: InterferenceMap): Markup {
       html`${heatLegend('no value')}
         <div class="scroll map" role="region" tabindex="0" aria-label="${title}, drawn">${svg(drawing)}</div>`
     }
-    ${drawing ? points(inFigures) : table(inFigures)}${without(leftOut)}
+    ${drawing ? figures(inFigures) : inFigures}${without(leftOut)}
   </figure> `;
 }
 
@@ -172,19 +144,13 @@ export function isolation({ view }: Page): Markup | null {
     markup: interferenceFigure(map),
   }));
   const [paths, panels] = [memoryPathsOf(view), sharePanels(view)];
-  const shareTables = [...new Set(panels.map(({ metric }) => metric))].map((metric) => ({
-    ...{ metric, isCard: false },
-    markup: shareTable(
-      metric,
-      panels.filter((panel) => panel.metric === metric),
-    ),
-  }));
+  const shares = shareTables(panels).map((one) => ({ metric: one.metric, markup: dataTable(one), isCard: false }));
   const cards = [
     ...paths.map((one) => ({ metric: one.metric, markup: pathFigure(one), isCard: true })),
     ...panels.slice(0, MOST_CHARTS).map((one) => ({ metric: one.metric, markup: shareFigure(one), isCard: true })),
   ].flatMap(({ markup, ...rest }) => (markup ? [{ markup, ...rest }] : []));
   const leftOut = leftOutDetails(view);
-  const parts = [...tables, ...maps, ...shareTables, ...cards];
+  const parts = [...tables, ...maps, ...shares, ...cards];
   const recovery = recoveryMatrix(view);
   if (parts.length === 0 && leftOut.length === 0 && !recovery) return null;
   const metrics = view.categories.flatMap(({ rows }) => rows);

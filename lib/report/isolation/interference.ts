@@ -1,5 +1,7 @@
 /** The cost of each neighbour to each victim, by system: medians over rounds. */
 import { medianOf, type View } from '../../results/view.js';
+import { number } from '../../results/plain.js';
+import { type DataTable, numeric } from '../table-data.js';
 import { detailRows, type Interference } from './rows.js';
 
 /** Far more than any metric has; a larger document is truncated, and the report says so. */
@@ -53,3 +55,18 @@ export const interferenceMaps = ({ categories }: View): InterferenceMap[] =>
       }),
     ),
   );
+
+export const interferenceTable = ({ metric, system, victims, aggressors, cells }: InterferenceMap): DataTable => ({
+  title: `${metric} Interference: what each victim loses beside each aggressor, ${system}: medians over rounds`,
+  columns: [{ title: 'Victim' }, ...aggressors.map((aggressor) => numeric(aggressor))],
+  rows: victims.map((victim, row) => ({
+    cells: [
+      victim,
+      ...(cells[row] ?? []).map((pair) =>
+        pair?.percent == null
+          ? { text: pair?.reason || '–', sort: null }
+          : { text: `${number(pair.percent)} %`, sort: pair.percent },
+      ),
+    ],
+  })),
+});

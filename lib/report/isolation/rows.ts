@@ -105,47 +105,37 @@ const limit = v.object({
   ),
 });
 
-export type MemoryPath = v.InferOutput<typeof memoryPath>;
-export type LaunchPath = v.InferOutput<typeof launchPath>;
-export type Fault = v.InferOutput<typeof fault>;
-export type Surface = v.InferOutput<typeof surface>;
-export type Probe = v.InferOutput<typeof probe>;
-export type Detection = v.InferOutput<typeof detection>;
-export type Recovery = v.InferOutput<typeof recovery>;
-export type Interference = v.InferOutput<typeof interference>;
-export type Share = v.InferOutput<typeof share>;
-export type Limit = v.InferOutput<typeof limit>;
+/** The shapes of the rows of each key in the details, by where they go. */
+const shapes = {
+  paths: { memoryPaths: memoryPath, launchPaths: launchPath },
+  faults: { faults: fault },
+  surfaces: { surfaces: surface },
+  probes: { probes: probe },
+  detections: { detections: detection },
+  recoveries: { recoveries: recovery },
+  interference: { interference },
+  shares: { shares: share },
+  limits: { limits: limit },
+};
 
-export interface DetailRows {
-  memoryPaths: MemoryPath[];
-  launchPaths: LaunchPath[];
-  faults: Fault[];
-  surfaces: Surface[];
-  probes: Probe[];
-  detections: Detection[];
-  recoveries: Recovery[];
-  interference: Interference[];
-  shares: Share[];
-  limits: Limit[];
+type Schemas =
+  typeof shapes extends Record<string, infer Each>
+    ? { [Kind in Each extends Each ? keyof Each : never]: Extract<Each, Record<Kind, unknown>>[Kind] }
+    : never;
+type Rows = { [Kind in keyof Schemas]: v.InferOutput<Schemas[Kind]>[] };
+
+export interface DetailRows extends Rows {
   /** Rows that do not have the shape for their key. */
   other: { key: string; row: unknown }[];
 }
 
-/** The shape of the rows of each key in the details, and where they go. */
-const shapes = {
-  paths: [
-    ['memoryPaths', memoryPath],
-    ['launchPaths', launchPath],
-  ],
-  faults: [['faults', fault]],
-  surfaces: [['surfaces', surface]],
-  probes: [['probes', probe]],
-  detections: [['detections', detection]],
-  recoveries: [['recoveries', recovery]],
-  interference: [['interference', interference]],
-  shares: [['shares', share]],
-  limits: [['limits', limit]],
-} as const;
+export type MemoryPath = Rows['memoryPaths'][number];
+export type Probe = Rows['probes'][number];
+export type Detection = Rows['detections'][number];
+export type Recovery = Rows['recoveries'][number];
+export type Interference = Rows['interference'][number];
+export type Share = Rows['shares'][number];
+export type Limit = Rows['limits'][number];
 
 const described = /^(IS|COMPAT|ERR)-\d{3}$/;
 
@@ -164,19 +154,8 @@ export function detailRows(result: MetricResult): DetailRows | null {
 /** A failed metric may give its reason in the details: a share that never settled. An invalid one shows nothing. */
 function readRows({ id, status, details }: MetricResult): DetailRows | null {
   if (!described.test(id) || status === 'invalid') return null;
-  const found: DetailRows = {
-    memoryPaths: [],
-    launchPaths: [],
-    faults: [],
-    surfaces: [],
-    probes: [],
-    detections: [],
-    recoveries: [],
-    interference: [],
-    shares: [],
-    limits: [],
-    other: [],
-  };
+  const kinds = Object.values(shapes).flatMap((of) => Object.keys(of));
+  const found = Object.fromEntries([...kinds, 'other'].map((kind) => [kind, []])) as unknown as DetailRows;
   for (const key of Object.keys(shapes) as (keyof typeof shapes)[]) {
     if (!Object.hasOwn(details, key)) continue;
     const rows: unknown = details[key];
@@ -187,10 +166,10 @@ function readRows({ id, status, details }: MetricResult): DetailRows | null {
 }
 
 function place(found: DetailRows, key: keyof typeof shapes, row: unknown): void {
-  for (const [kind, schema] of shapes[key]) {
+  for (const [kind, schema] of Object.entries(shapes[key])) {
     const parsed = v.safeParse(schema, row);
     if (!parsed.success) continue;
-    (found[kind] as unknown[]).push(parsed.output);
+    (found[kind as keyof Rows] as unknown[]).push(parsed.output);
     return;
   }
   found.other.push({ key, row });

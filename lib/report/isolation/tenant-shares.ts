@@ -1,7 +1,12 @@
 /** Each tenant's share of the card over time, from one round, since rounds do not line up in time. */
 import { mean } from 'simple-statistics';
+import { grouped } from '../../results/grouped.js';
+import { digits } from '../../results/quantity.js';
+import { number } from '../../results/plain.js';
 import type { View } from '../../results/view.js';
 import { short } from '../markup.js';
+import { barline } from '../sparkline.js';
+import { type DataTable, numeric } from '../table-data.js';
 import { detailRows, SENTENCE, type Share } from './rows.js';
 
 const MOST_STRETCHES = 60;
@@ -90,3 +95,47 @@ export const sharePanels = ({ categories, systems }: View): SharePanel[] =>
       }),
     ),
   );
+
+/** Limit on the blocks in a line. */
+const MOST_BLOCKS = 24;
+
+function overTime({ stretches }: TenantShare): string {
+  if (stretches.length === 0) return '–';
+  const each = Math.ceil(stretches.length / MOST_BLOCKS);
+  const means = Array.from({ length: Math.ceil(stretches.length / each) }, (_, i) =>
+    mean(stretches.slice(i * each, (i + 1) * each).map(({ percent }) => percent)),
+  );
+  return barline(means, 100);
+}
+
+export interface ShareTable extends DataTable {
+  metric: string;
+  /** Number of tenants beyond `most`. */
+  leftOut: number;
+}
+
+/** One table per metric, across all its drawings. */
+export const shareTables = (panels: readonly SharePanel[], most = Infinity): ShareTable[] =>
+  [...grouped(panels, ({ metric }) => metric)].map(([metric, own]) => {
+    const figure = (value: number | null, text: (value: number) => string) => ({
+      ...{ text: value === null ? '–' : text(value), sort: value },
+    });
+    const rows = own.flatMap(({ tenants, ...panel }) => tenants.map((tenant) => ({ ...panel, ...tenant })));
+    return {
+      metric,
+      leftOut: Math.max(0, rows.length - most),
+      title: `${metric} Share of the card: means over time, in per cent`,
+      columns: [
+        ...[{ title: 'Tenant' }, { title: 'System' }, numeric('Limit'), numeric('Mean'), numeric('Second half')],
+        ...[{ title: 'Over time' }, numeric('Round')],
+      ],
+      rows: rows.slice(0, most).map((row) => ({
+        metric,
+        cells: [
+          ...[row.name, row.system, figure(row.limitPercent, number)],
+          ...[figure(row.meanPercent, (mean) => digits(mean)), figure(row.lateMeanPercent, (mean) => digits(mean))],
+          ...[overTime(row), row.of > 1 ? `${row.round} of ${row.of}` : '1'],
+        ],
+      })),
+    };
+  });
