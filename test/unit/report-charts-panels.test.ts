@@ -76,6 +76,15 @@ describe('a box', () => {
   });
 });
 
+it('bars and boxes of one drawing have their own tips', () => {
+  const row = rowOf(valuesOf({ a: [30, 10, 60], b: [1, 2, 3] }, (value) => ({ ci95: [value - 1, value + 1] })));
+  const panels = [barsPanel(row), boxesPanel(row)].map((panel) => panel ?? expect.fail('no panel'));
+  for (const { series, tips } of panels) expect(tips).toHaveLength(series.length);
+  const tips = marksOf(stacked(panels, '')).map(tipOf);
+  expect(tips.filter((tip) => tip.includes('quartiles'))).toHaveLength(2);
+  expect(tips.filter(Boolean)).toEqual(expect.arrayContaining(panels.flatMap((panel) => panel.tips.flat())));
+});
+
 describe('a point', () => {
   const said = (marks: readonly Mark[]) => marks.filter(isPoint).map((mark) => tipOf(mark));
   const places = (marks: readonly Mark[], system: string) =>

@@ -26,7 +26,7 @@ export function rowBars(rows: readonly BarRow[], label: string, limit?: number):
   const colour = (row: number) => (bars.some((bar) => bar.row === row) ? TEXT : MUTED);
   return {
     label,
-    tips: [tips, spans.map(({ tip }) => tip), []],
+    tips: [tips, spans.map(({ tip }) => tip), ...(limit === undefined ? [] : [[]])],
     ...rowAxes(rows.map(({ name }) => name), rows.map(({ figure }) => figure), { colour }), // prettier-ignore
     series: [
       {
