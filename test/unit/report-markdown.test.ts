@@ -100,7 +100,9 @@ describe('the report', () => {
   });
 
   it('shows a percentile only with enough samples', () => {
-    const rows = text.split('\n').filter((line) => /^\| (OH-001|OH-003|START-001) [^|]*\| native \| (us|ms) /.test(line));
+    const rows = text
+      .split('\n')
+      .filter((line) => /^\| (OH-001|OH-003|START-001) [^|]*\| native \| (us|ms) /.test(line));
     expect(rows.slice(0, 3).map((row) => row.split(' | ').slice(3, 6).map((cell) => /^n\/a/.test(cell) ? cell : 'a number'))) // prettier-ignore
       .toEqual([
         ['a number', 'a number', 'a number'],
