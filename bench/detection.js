@@ -4,9 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { median, sampleStandardDeviation } from 'simple-statistics';
+import { mean, median, sample, sampleStandardDeviation } from 'simple-statistics';
 import { stringify } from 'yaml';
-import { isDetected, mean, percent, TIERS, uniform } from './detecting.js';
+import { detected, percent, TIERS } from './detecting.js';
 
 const [tool, interposer, out] = process.argv.slice(2).map((path) => resolve(path));
 const ROUNDS = Number(process.argv[5] ?? 25);
@@ -67,21 +67,6 @@ const [reference, ...slower] = compared(
   ROUNDS,
 );
 
-/** Share of random sets of rounds whose 95 % interval of the ratio lies above 1. */
-function detected(logs, tier) {
-  const random = uniform(1);
-  let found = 0;
-  for (let set = 0; set < SETS; set++) {
-    const drawn = [...logs];
-    for (let i = 0; i < tier.rounds; i++) {
-      const j = i + Math.floor(random() * (drawn.length - i));
-      [drawn[i], drawn[j]] = [drawn[j], drawn[i]];
-    }
-    if (isDetected(drawn.slice(0, tier.rounds), tier)) found++;
-  }
-  return found / SETS;
-}
-
 const columns = ['metric', 'delay', 'ratio seen', 'between rounds', ...TIERS.map(({ rounds }) => `${rounds} rounds`)];
 console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---|').join('')}`);
 for (const id of ids)
@@ -95,7 +80,10 @@ for (const id of ids)
       percent(effect),
       `× ${Math.exp(mean(logs)).toFixed(3)}`,
       `${(100 * sampleStandardDeviation(logs)).toFixed(1)} %`,
-      ...TIERS.map((tier) => (tier.rounds > logs.length ? '–' : percent(detected(logs, tier)))),
+      ...TIERS.map((tier) => {
+        const draw = (random) => sample(logs, tier.rounds, random);
+        return tier.rounds > logs.length ? '–' : percent(detected(draw, tier, SETS));
+      }),
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { median, sampleStandardDeviation } from 'simple-statistics';
 import { listMetrics } from '../dist/index.js';
-import { isDetected, percent, TIERS, uniform } from './detecting.js';
+import { detected, percent, TIERS } from './detecting.js';
 
 const EFFECTS = [0.02, 0.05, 0.1];
 const RUNS = 20_000;
@@ -11,16 +11,11 @@ const RUNS = 20_000;
 /** A standard normal number by the Box-Muller transform. */
 const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
-/** Share of comparisons whose 95 % interval of the ratio lies above 1. */
-function detected(effect, sd, tier) {
-  const random = uniform(1);
-  let found = 0;
-  for (let run = 0; run < RUNS; run++) {
-    const logs = Array.from({ length: tier.rounds }, () => Math.log1p(effect) + sd * gaussian(random));
-    if (isDetected(logs, tier)) found++;
-  }
-  return found / RUNS;
-}
+/** The logarithms of the ratios of one comparison. */
+const simulated =
+  (effect, sd, { rounds }) =>
+  (random) =>
+    Array.from({ length: rounds }, () => Math.log1p(effect) + sd * gaussian(random));
 
 /** Other metrics are compared by differences, to which percentages do not apply. */
 const byRatio = new Set(listMetrics().flatMap(({ id, delta }) => (delta.relative === undefined ? [] : [id])));
@@ -50,6 +45,8 @@ console.log(`| metric | between rounds | ${TIERS.map(({ rounds }) => `${rounds} 
 console.log(`|---|---|${TIERS.map(() => '---').join('|')}|`);
 for (const [id, all] of [...deviations].sort()) {
   const sd = median(all);
-  const cells = TIERS.map((tier) => EFFECTS.map((effect) => percent(detected(effect, sd, tier))).join(', '));
+  const cells = TIERS.map((tier) =>
+    EFFECTS.map((effect) => percent(detected(simulated(effect, sd, tier), tier, RUNS))).join(', '),
+  );
   console.log(`| ${id} | ${(100 * sd).toFixed(1)} % | ${cells.join(' | ')} |`);
 }

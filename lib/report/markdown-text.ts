@@ -1,6 +1,6 @@
 /** GitHub Markdown that shows exactly the given text. */
 import { plain } from '../results/plain.js';
-import type { DataTable } from './table-data.js';
+import { cellLine, cellOf, type DataTable } from './table-data.js';
 
 const special = /[\\`*_{}[\]<>#|~&!$@]/g;
 
@@ -49,9 +49,9 @@ export function dataMarkdown(content: DataTable | null): string | null {
     })),
   );
   const cellTexts = (cell: DataTable['rows'][number]['cells'][number], hasNotes: boolean): string[] => {
-    const { text, note } = typeof cell === 'string' ? { text: cell, note: null } : cell;
-    if (hasNotes) return [markdownText(text), markdownText(note ?? '–')];
-    return [markdownText(note ? `${text} (${note})` : text)];
+    if (!hasNotes) return [markdownText(cellLine(cell))];
+    const { text, note } = cellOf(cell);
+    return [markdownText(text), markdownText(note ?? '–')];
   };
   return markdownTable(
     headings,

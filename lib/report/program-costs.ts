@@ -86,11 +86,10 @@ export function programCostLines(view: View): string[] {
   const lines = costs.flatMap((cost) => {
     const tax = taxText(cost);
     const percent = percentText(cost);
-    const intervalText = (text: EstimateText) => (text.interval === null ? '' : ` (${text.interval})`);
     const what =
       tax === null
         ? 'no call has a price'
-        : `${tax.value}${intervalText(tax)}${percent ? `, ${percent.value}${intervalText(percent)}` : ''} of ${stepText(cost)}`;
+        : `${inOneLine(tax)}${percent ? `, ${inOneLine(percent)}` : ''} of ${stepText(cost)}`;
     const contributors = contributorsText(cost);
     const missing = missingCallsText(cost);
     return [

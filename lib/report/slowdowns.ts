@@ -3,7 +3,7 @@ import { plain } from '../results/plain.js';
 import { type EstimateText, estimateText } from '../results/quantity.js';
 import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 import type { Screen } from './screen.js';
-import { type DataTable, estimate, numeric } from './table-data.js';
+import { cellLine, type DataTable, estimate, numeric } from './table-data.js';
 import { type Column, table } from './table.js';
 
 export const SCENE_TITLE = 'Programs beside each other';
@@ -74,8 +74,6 @@ export function sceneTable(view: View, on: Screen): string | null {
   const content = sceneData(view);
   if (!content) return null;
   const columns = content.columns.map(({ title, isNumeric }): Column => (isNumeric ? { title, align: 'right' } : { title, wraps: true })); // prettier-ignore
-  const texts = content.rows.map(({ cells }) =>
-    cells.map((cell) => plain(typeof cell === 'string' ? cell : `${cell.text}${cell.note ? ` (${cell.note})` : ''}`)),
-  );
+  const texts = content.rows.map(({ cells }) => cells.map((cell) => plain(cellLine(cell))));
   return `${SCENE_TITLE}:\n${table(columns, texts, on)}`;
 }

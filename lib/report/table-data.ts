@@ -26,6 +26,15 @@ export interface DataTable {
   rows: readonly { metric?: string; cells: readonly (DataCell | string)[] }[];
 }
 
+/** A cell without a note may be its text alone. */
+export const cellOf = (cell: DataCell | string): DataCell => (typeof cell === 'string' ? { text: cell } : cell);
+
+/** `text (note)`. */
+export const cellLine = (cell: DataCell | string): string => {
+  const { text, note } = cellOf(cell);
+  return note ? `${text} (${note})` : text;
+};
+
 export const numeric = (title: string, notes?: string): DataColumn => ({
   title,
   isNumeric: true,

@@ -1,6 +1,6 @@
 /** A table of any section as markup. */
 import { html, type Markup } from '../markup.js';
-import type { DataCell, DataTable } from '../table-data.js';
+import { cellOf, type DataCell, type DataTable } from '../table-data.js';
 import { sentence } from './bounds.js';
 import { scaled, spanned, table, text, unbroken } from './table.js';
 
@@ -14,16 +14,14 @@ function cellMarkup(cell: DataCell, isNumeric: boolean): Markup {
   return shown.length > LONG ? html`<td class="long">${shown}</td>` : text(shown);
 }
 
-const whole = (cell: DataCell | string): DataCell => (typeof cell === 'string' ? { text: cell } : cell);
-
 export const dataTable = ({ title, columns, rows }: DataTable): Markup =>
   table({
     caption: sentence(title),
     headings: columns.map((column) => ({ title: column.title, numeric: column.isNumeric === true })),
     rows: rows.map(({ metric, cells: [first = '', ...others] }) => {
-      const cells = others.map((cell, i) => cellMarkup(whole(cell), columns[i + 1]?.isNumeric === true));
+      const cells = others.map((cell, i) => cellMarkup(cellOf(cell), columns[i + 1]?.isNumeric === true));
       return html`<tr ${metric !== undefined && html` data-metric="${metric}"`}>
-        <th scope="row">${sentence(whole(first).text)}</th>
+        <th scope="row">${sentence(cellOf(first).text)}</th>
         ${cells}
       </tr>`;
     }),
