@@ -73,7 +73,9 @@ export function sceneData(view: View): DataTable | null {
 export function sceneTable(view: View, on: Screen): string | null {
   const content = sceneData(view);
   if (!content) return null;
-  const columns = content.columns.map(({ title, isNumeric }): Column => (isNumeric ? { title, align: 'right' } : { title, wraps: true })); // prettier-ignore
+  const columns = content.columns.map(({ title, isNumeric }): Column =>
+    isNumeric ? { title, align: 'right' } : { title, wraps: true },
+  );
   const texts = content.rows.map(({ cells }) => cells.map((cell) => plain(cellLine(cell))));
   return `${SCENE_TITLE}:\n${table(columns, texts, on)}`;
 }

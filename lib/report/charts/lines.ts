@@ -188,9 +188,15 @@ export function linesDrawing(lines: Lines): Drawing | null {
           } as const;
         }),
         ...series.flatMap((one) => fitted(one, all, scales)),
-        ...levels.map(
-          ({ y: level }) =>
-          straight([[scales.x ? Math.min(...xs) : 0, level], [Math.max(...xs), level]], TEXT, { width: 1.5, type: LEVEL_DASH }), // prettier-ignore
+        ...levels.map(({ y: level }) =>
+          straight(
+            [
+              [scales.x ? Math.min(...xs) : 0, level],
+              [Math.max(...xs), level],
+            ],
+            TEXT,
+            { width: 1.5, type: LEVEL_DASH },
+          ),
         ),
         boxes(
           bands.map(({ name, from, to }, i) => ({ x: [from, to], name, fill: i % 2 === 0 ? BAND : 'none' })),

@@ -26,9 +26,14 @@ export const intervals = (list: readonly Interval[]): CustomSeriesOption => ({
     const { from, to, colour = TEXT, caps = [true, true] } = list[dataIndex] as Interval;
     const places = [from, to].map((end) => api.coord(end) as Point);
     const [dx, dy] = from[1] === to[1] ? [0, CAP] : [CAP, 0];
-    const [start, end] = places.map(
-      ([x, y], i): Point[] =>
-      caps[i] ? [[x - dx, y - dy], [x + dx, y + dy], [x, y]] : [[x, y]], // prettier-ignore
+    const [start, end] = places.map(([x, y], i): Point[] =>
+      caps[i]
+        ? [
+            [x - dx, y - dy],
+            [x + dx, y + dy],
+            [x, y],
+          ]
+        : [[x, y]],
     ) as [Point[], Point[]];
     return {
       type: 'polyline',
@@ -57,7 +62,9 @@ export const boxes = (list: readonly Box[], z = 2): CustomSeriesOption => ({
   renderItem: ({ dataIndex, coordSys }, api) => {
     const { x, y = [0, 0], height, fill, name } = list[dataIndex] as Box;
     const plot = coordSys as unknown as { y: number; height: number };
-    const [[left = 0, bottom = 0], [right = 0, top = 0]] = [0, 1].map((end) => api.coord([x[end], y[end]])) as Point[] as [Point, Point]; // prettier-ignore
+    const [[left = 0, bottom = 0], [right = 0, top = 0]] = [0, 1].map((end) =>
+      api.coord([x[end], y[end]]),
+    ) as Point[] as [Point, Point];
     const upright = list[dataIndex]?.y
       ? height === undefined
         ? { y: Math.min(top, bottom), height: Math.abs(bottom - top) }

@@ -1,5 +1,6 @@
 /** One bar per row, from zero, with an interval and the figure beside it. */
 import { isDrawable } from './axes.js';
+import { straight } from './lines.js';
 import { intervals } from './marks.js';
 import { type Panel, rowAxes } from './panel.js';
 import { LEVEL_DASH, MUTED, stateless, TEXT } from './theme.js';
@@ -27,7 +28,11 @@ export function rowBars(rows: readonly BarRow[], label: string, limit?: number):
   return {
     label,
     tips: [tips, spans.map(({ tip }) => tip), ...(limit === undefined ? [] : [[]])],
-    ...rowAxes(rows.map(({ name }) => name), rows.map(({ figure }) => figure), { colour }), // prettier-ignore
+    ...rowAxes(
+      rows.map(({ name }) => name),
+      rows.map(({ figure }) => figure),
+      { colour },
+    ),
     series: [
       {
         type: 'bar',
@@ -41,13 +46,14 @@ export function rowBars(rows: readonly BarRow[], label: string, limit?: number):
       ...(limit === undefined
         ? []
         : [
-            {
-              type: 'line' as const,
-              ...stateless,
-              symbol: 'none',
-              lineStyle: { color: TEXT, width: 1.5, type: LEVEL_DASH },
-              data: [[limit, 0], [limit, rows.length - 1]], // prettier-ignore
-            },
+            straight(
+              [
+                [limit, 0],
+                [limit, rows.length - 1],
+              ],
+              TEXT,
+              { width: 1.5, type: LEVEL_DASH },
+            ),
           ]),
     ],
   };

@@ -50,7 +50,14 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
   const half = (Math.floor(sharesPercent.length / 2) * binMs) / 1_000;
   const end = (sharesPercent.length * binMs) / 1_000;
   const across = (percent: number, from: number, type: 'solid' | number[]) =>
-    straight([[from, percent], [end, percent]], TEXT, { width: 1.5, type }); // prettier-ignore
+    straight(
+      [
+        [from, percent],
+        [end, percent],
+      ],
+      TEXT,
+      { width: 1.5, type },
+    );
   const achieved = achievedPercent === null ? '' : `, ${number(achievedPercent)} % over the second half`;
   return {
     size: SIZE,

@@ -30,7 +30,11 @@ export function fitted(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const characters = [...text];
   const cut = (kept: number) =>
-    [...characters.slice(0, Math.ceil(kept / 2)), '…', ...characters.slice(characters.length - Math.floor(kept / 2))].join(''); // prettier-ignore
+    [
+      ...characters.slice(0, Math.ceil(kept / 2)),
+      '…',
+      ...characters.slice(characters.length - Math.floor(kept / 2)),
+    ].join('');
   let kept = characters.length - 1;
   while (kept > 0 && widthOf(cut(kept)) > width) kept--;
   return cut(kept);
@@ -40,5 +44,7 @@ export function fitted(text: string, width: number): string {
 export function fittedNames(names: readonly string[], width: number): string[] {
   const cut = names.map((name) => fitted(name, width));
   if (new Set(cut).size === new Set(names).size) return cut;
-  return names.map((name, i) => (widthOf(name) <= width ? name : `${i + 1}: ${fitted(name, width - widthOf(`${i + 1}: `))}`)); // prettier-ignore
+  return names.map((name, i) =>
+    widthOf(name) <= width ? name : `${i + 1}: ${fitted(name, width - widthOf(`${i + 1}: `))}`,
+  );
 }
