@@ -40,7 +40,7 @@ const groups = [
   ],
   ['program', 'cli/program'],
   ['measuring', 'metrics/registry', 'metrics/measure', 'metrics/options'],
-  ['measuring-command', 'cli/run', 'cli/compare'],
+  ['measuring-command', 'cli/run', 'cli/compare', 'monitor/stored-timeline'],
   ['reports', 'report/json', 'report/markdown', 'report/html'],
 ].map(([name, ...modules], index, { length }) => ({
   name,
