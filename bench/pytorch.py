@@ -1,93 +1,109 @@
 """What PyTorch reaches on the first visible GPU where LLM-* have kernels of their own; random normal inputs.
 
-Run it beside bench/rates.js and LLM-001 in one session on one machine: absolute rates differ between machines.
+bench/rates.js starts it: one JSON request a line, such as {"work": "product", "number": "bf16", "side": 4096, "leastNs":
+50000000}, and one line with the rate of one batch, in TFLOPS or GB/s, or with the error.
 """
+
+import json
+import math
+import sys
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 GPU = "cuda"
-
-
-def milliseconds(work, launches=20, rounds=5):
-    """The median over rounds of what one launch took, by events."""
-    for _ in range(5):
-        work()
-    torch.cuda.synchronize()
-    times = []
-    for _ in range(rounds):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        for _ in range(launches):
-            work()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / launches)
-    return sorted(times)[rounds // 2]
+TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
+BACKENDS = {"cuDNN": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
+FEW = 3
 
 
 def normal(*shape, dtype=torch.bfloat16):
     return torch.randn(*shape, device=GPU, dtype=dtype)
 
 
-def products():
-    for side in (4096, 8192):
-        for dtype in (torch.bfloat16, torch.float16):
-            a, b = normal(side, side, dtype=dtype), normal(side, side, dtype=dtype)
-            yield f"{dtype} {side}", 2 * side**3 / milliseconds(lambda: a @ b) / 1e9
-        a = normal(side, side).to(torch.float8_e4m3fn)
-        b = normal(side, side).to(torch.float8_e4m3fn).t()
-        one = torch.ones((), device=GPU)
-        took = milliseconds(lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16))
-        yield f"fp8 {side}", 2 * side**3 / took / 1e9
-    torch.backends.cuda.matmul.allow_tf32 = False
-    a, b = normal(10_000, 10_000, dtype=torch.float32), normal(10_000, 10_000, dtype=torch.float32)
-    yield "fp32 10000", 2e12 / milliseconds(lambda: a @ b, 5) / 1e9
+def product(number, side):
+    flops = 2 * side**3 / 1e12
+    if number != "fp8 e4m3":
+        a, b = (normal(side, side, dtype=TYPES[number]) for _ in range(2))
+        return lambda: a @ b, flops
+    a = normal(side, side).to(torch.float8_e4m3fn)
+    b = normal(side, side).to(torch.float8_e4m3fn).t()
+    one = torch.ones((), device=GPU)
+    return lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16), flops
 
 
-def attention():
-    batch, heads, length = 4, 16, 4096
-    for width in (64, 128):
-        for causal in (False, True):
-            flops = 4 * batch * heads * length**2 * width * (0.5 if causal else 1)
-            for name, backend in (("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)):
-                q, k, v = (normal(batch, heads, length, width) for _ in range(3))
-                with sdpa_kernel(backend):
-                    took = milliseconds(lambda: scaled_dot_product_attention(q, k, v, is_causal=causal))
-                yield f"head dimension {width}, {'causal' if causal else 'all pairs'}, {name}", flops / took / 1e9
+def attention(number, batch, heads, length, headDim, causal, backend):
+    q, k, v = (normal(batch, heads, length, headDim, dtype=TYPES[number]) for _ in range(3))
+
+    def attend():
+        with sdpa_kernel(BACKENDS[backend]):
+            scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    pairs = length * (length + 1) / 2 if causal else length**2
+    return attend, 4 * batch * heads * pairs * headDim / 1e12
 
 
-def memory():
-    source = normal(1 << 30, dtype=torch.float32)
+def memory(kind):
+    source = normal(1 << 28, dtype=torch.float32)
     target = torch.empty_like(source)
-    size = source.numel() * 4
-    yield "read (sum)", size / milliseconds(source.sum) / 1e6
-    yield "write (zero)", size / milliseconds(target.zero_) / 1e6
-    yield "copy", 2 * size / milliseconds(lambda: target.copy_(source)) / 1e6
-    del source, target
-    weights = [normal(8192, 8192) for _ in range(16)]
-    x = normal(1, 8192)
+    size = source.numel() * 4 / 1e9
+    if kind == "copy":
+        return lambda: target.copy_(source), 2 * size
+    return (source.sum if kind == "read" else target.zero_), size
+
+
+def weights(side):
+    """One row times matrices that are larger than the L2 cache together, as when a model decodes."""
+    matrices = [normal(side, side) for _ in range(16)]
+    x = normal(1, side)
 
     def multiply_all():
-        for weight in weights:
-            x @ weight.t()
+        for matrix in matrices:
+            x @ matrix.t()
 
-    yield "weights of 8192 x 8192, one row", 16 * 8192 * 8192 * 2 / milliseconds(multiply_all) / 1e6
+    return multiply_all, 16 * side**2 * 2 / 1e9
 
 
-def transfers():
+def transfer(host, to):
     size = 1 << 28
     device = torch.empty(size, dtype=torch.uint8, device=GPU)
-    for name, host in (("pinned", torch.zeros(size, dtype=torch.uint8).pin_memory()), ("pageable", torch.zeros(size, dtype=torch.uint8))):
-        to_device = milliseconds(lambda: device.copy_(host, non_blocking=True), 5)
-        to_host = milliseconds(lambda: host.copy_(device, non_blocking=True), 5)
-        yield f"{name}, to the device", size / to_device / 1e6
-        yield f"{name}, to the host", size / to_host / 1e6
+    own = torch.zeros(size, dtype=torch.uint8)
+    if host == "pinned":
+        own = own.pin_memory()
+    source, target = (own, device) if to == "device" else (device, own)
+    return lambda: target.copy_(source, non_blocking=True), size / 1e9
+
+
+WORKS = {work.__name__: work for work in (product, attention, memory, weights, transfer)}
+
+
+def batch_ms(work, launches):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda.synchronize()
+    begin.record()
+    for _ in range(launches):
+        work()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end)
+
+
+def rate_of(work, leastLaunches, leastNs, **arguments):
+    """A batch of the length that the addon gives its own: estimated from few launches after as many to warm up."""
+    launch, amount = WORKS[work](**arguments)
+    batch_ms(launch, FEW)
+    each = batch_ms(launch, FEW) / FEW
+    launches = max(leastLaunches, math.ceil(leastNs / 1e6 / each))
+    return amount / (batch_ms(launch, launches) / launches / 1e3)
 
 
 torch.manual_seed(1)
-print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}")
-for title, unit, measured in (("products", "TFLOPS", products), ("attention", "TFLOPS", attention), ("memory", "GB/s", memory), ("transfers", "GB/s", transfers)):
-    for name, value in measured():
-        print(f"{title}\t{name}\t{value:.1f} {unit}")
+torch.backends.cuda.matmul.allow_tf32 = False
+print(json.dumps({"name": f"PyTorch {torch.__version__}"}), flush=True)
+for line in sys.stdin:
+    try:
+        answer = {"rate": rate_of(**json.loads(line))}
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), flush=True)

@@ -1249,10 +1249,11 @@ export interface Load {
 
 // Matrix products
 
-export type GemmFormats = 'all' | 'fp32';
+export type NumberFormat = 'fp16' | 'bf16' | 'fp32' | 'fp8 e4m3';
 
 export interface GemmRatesRequest {
-  formats: GemmFormats;
+  /** The only format to measure; null: all of them, in turn. */
+  number: NumberFormat | null;
   /** Side of all three matrices, a multiple of 16. */
   side: number;
   /** Number of rounds; each round runs one batch of launches per format. */
@@ -1264,8 +1265,6 @@ export interface GemmRatesRequest {
   /** Seed of the inputs and of the choice of elements in the checksum. */
   seed: number;
 }
-
-export type NumberFormat = 'fp16' | 'bf16' | 'fp32' | 'fp8 e4m3';
 
 export interface GemmRate {
   number: NumberFormat;

@@ -9,7 +9,6 @@ namespace {
 const Choices<Number> kGemmNumbers{
     "NumberFormat",
     {{Number::kF16, "fp16"}, {Number::kBf16, "bf16"}, {Number::kF32, "fp32"}, {Number::kE4m3, "fp8 e4m3"}}};
-const Choices<GemmFormats> kFormats{"GemmFormats", {{GemmFormats::kAll, "all"}, {GemmFormats::kSingle, "fp32"}}};
 
 }  // namespace
 
@@ -18,7 +17,7 @@ struct Fields<GemmRatesRequest> : FieldsOf<GemmRatesRequest> {
   static constexpr const char* kName = "GemmRatesRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(formats).one_of(kFormats));
+    visit(GVB_FIELD(number).one_of(kGemmNumbers).says("The only format to measure; null: all of them, in turn."));
     visit(GVB_FIELD(side).above_zero().says("Side of all three matrices, a multiple of 16."));
     visit(GVB_FIELD(rounds).above_zero().says("Number of rounds; each round runs one batch of launches per format."));
     visit(GVB_FIELD(least_launches).above_zero().says("Minimum number of launches per batch."));

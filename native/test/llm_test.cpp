@@ -212,7 +212,7 @@ void test_gemm_of_layers(DeviceSession& session) {
           return real_launch(kernel, x, y, z, a, b, c, shared, stream, swapped, extra);
         });
     GemmRatesRequest request = gemm_request(288);
-    request.formats = GemmFormats::kSingle;
+    request.number = Number::kF32;
     const std::string message = message_of([&] { measure_gemm(session, request); });
     CHECK(message.find("differs from double precision") != std::string::npos);
   }

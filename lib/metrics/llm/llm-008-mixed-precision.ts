@@ -123,7 +123,7 @@ function checksumCheck(blocks: readonly GemmRates[], rows: readonly MeasuredRow[
 }
 
 const ask = (session: Session, seed: number, request: Partial<GemmRatesRequest> & { side: number }) =>
-  session.block('gemmRates', { formats: 'all', rounds: 1, ...BATCH, seed, ...request });
+  session.block('gemmRates', { number: null, rounds: 1, ...BATCH, seed, ...request });
 
 async function measureRounds(context: MeasureContext, session: Session, side: number): Promise<Collected<GemmRates>> {
   const { iterations, resolution, seed, tier } = context.options;
@@ -144,7 +144,7 @@ async function sanityRow(context: MeasureContext, session: Session, limit: numbe
   if (bytes > limit / 2)
     return { ...common, unsupported: `${formatBytes(bytes)} is more than half of ${formatBytes(limit)}` };
   context.progress(`${SANITY_SIDE} × ${SANITY_SIDE}`, 1);
-  const block = await ask(session, context.options.seed, { side: SANITY_SIDE, formats: 'fp32' });
+  const block = await ask(session, context.options.seed, { side: SANITY_SIDE, number: 'fp32' });
   return { ...common, ...described('fp32', [block]) };
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr unsigned kGemmPoison = 0xffffffff;  // NaN in every format
 
-std::vector<Number> numbers_of(GemmFormats formats) {
-  if (formats == GemmFormats::kSingle) return {Number::kF32};
+std::vector<Number> numbers_of(std::optional<Number> only) {
+  if (only) return {*only};
   return {Number::kF32, Number::kF16, Number::kBf16, Number::kE4m3};
 }
 
@@ -127,7 +127,7 @@ Row make_row(DeviceSession& session, const GemmRatesRequest& request, Number num
 
 GemmRates measure_gemm(DeviceSession& session, const GemmRatesRequest& request) {
   std::vector<Row> rows;
-  for (const Number number : numbers_of(request.formats)) rows.push_back(make_row(session, request, number));
+  for (const Number number : numbers_of(request.number)) rows.push_back(make_row(session, request, number));
   // Alternates between formats, so that drift affects all of them alike.
   for (unsigned round = 0; round < request.rounds; ++round)
     for (const Row& row : rows)

@@ -11,12 +11,10 @@
 
 namespace gvb {
 
-enum class GemmFormats { kAll, kSingle };
-
 struct GemmRatesRequest {
-  GemmFormats formats = GemmFormats::kAll;
-  unsigned side = 0;    // size of all three matrices, a multiple of 16
-  unsigned rounds = 1;  // each runs a batch of launches of every format
+  std::optional<Number> number;  // the only format; without it all of them, in turn
+  unsigned side = 0;             // size of all three matrices, a multiple of 16
+  unsigned rounds = 1;           // each runs a batch of launches of every format
   // Limits of a batch.
   unsigned least_launches = 1;
   uint64_t least_ns = 0;
