@@ -141,7 +141,7 @@ async function subjects(command: string[], raw: RawExecOptions, stored: StoredRe
 }
 
 async function configuredBy(config: string, surroundings: ReturnType<typeof here>) {
-  const { readExecConfig } = await import('../workloads/read-workloads.js');
+  const { readExecConfig } = await import('../workloads/exec-config.js');
   return readExecConfig(config, surroundings);
 }
 

@@ -1,13 +1,8 @@
-/** Workloads from a YAML file, and from a command line as if it were one. docs/exec.md describes every key. */
-import { dirname, resolve } from 'node:path';
-import { pricesIn, type Prices } from '../costs/read-prices.js';
-import { isMap, type RawMap, type RawValue, Values } from '../config/values.js';
-import { readYaml, readYamlText, type Source } from '../config/yaml.js';
+/** Workloads from their settings, whether of a YAML file or of a command line. docs/exec.md describes every key. */
+import { resolve } from 'node:path';
+import { type RawMap, type RawValue, Values } from '../config/values.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { NOT_RECORDED } from '../results/document.js';
-import { systemsIn } from '../systems/config.js';
-import type { Surroundings } from '../systems/kinds.js';
-import type { System } from '../systems/system.js';
 import { checkUsed, type Combination, combinationsOf, filled } from './matrix.js';
 import { loadOf, monitoringOf } from './read-load.js';
 import { extractedMetrics } from './read-metrics.js';
@@ -26,48 +21,6 @@ const MOST_WORKLOADS = 200;
 const MOST_WARMUP = 10_000;
 const MOST_ITERATIONS = 100_000;
 const MOST_SECONDS = 86_400;
-
-export interface ExecConfig {
-  /** None where the file has no such key. */
-  systems: System[];
-  workloads: Workload[];
-  sources: WorkloadSource[];
-  /** Null where the file has no such key. */
-  prices: Prices | null;
-}
-
-/** Relative paths in it are relative to its folder. */
-export async function readExecConfig(file: string, surroundings: Surroundings): Promise<ExecConfig> {
-  const text = await readYamlText(file, '--config');
-  return parseExecConfig(text, file, { ...surroundings, folder: dirname(resolve(file)) });
-}
-
-export function parseExecConfig(text: string, file: string, surroundings: Surroundings): ExecConfig {
-  const source = readYaml(text, file);
-  const top = source.at([], () => {
-    if (!isMap(source.value)) throw new UsageError('Expected a map with the keys workloads and systems.');
-    return new Values(source.value, 'the configuration', ['workloads', 'systems', 'prices']);
-  });
-  const list = top.raw('workloads');
-  if (!Array.isArray(list) || list.length === 0)
-    throw source.error(['workloads'], 'Expected workloads of the configuration to be a list of workloads.');
-  const sources = list.map((entry, index): WorkloadSource => {
-    if (!isMap(entry))
-      throw source.error(['workloads', index], 'Expected a workload to be a map with the keys name and argv.');
-    return { settings: entry, folder: surroundings.folder };
-  });
-  const workloads = sources.flatMap((each, index) => source.at(['workloads', index], () => workloadsOf(each)));
-  source.at(['workloads'], () => checkNames(workloads));
-  return {
-    systems: top.has('systems') ? systemsOf(top, source, surroundings) : [],
-    workloads,
-    sources,
-    prices: source.at([], () => pricesIn(top)),
-  };
-}
-
-const systemsOf = (top: Values, source: Source, surroundings: Surroundings): System[] =>
-  systemsIn(top.raw('systems'), source, surroundings);
 
 /** Ids would clash, also where a disk does not tell upper from lower case. */
 export function checkNames(workloads: readonly Workload[]): void {

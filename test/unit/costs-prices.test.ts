@@ -11,7 +11,7 @@ import { runDocument } from './run-fixtures.js';
 import { tenantPrices } from '../../lib/costs/tenant-prices.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { metricsOfWorkload } from '../../lib/workloads/metrics-of-workload.js';
-import { parseExecConfig } from '../../lib/workloads/read-workloads.js';
+import { parseExecConfig } from '../../lib/workloads/exec-config.js';
 
 const workloads = 'workloads:\n  - { name: w, argv: [prog] }\n';
 const read = (prices: string): Prices => {

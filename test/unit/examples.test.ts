@@ -10,7 +10,7 @@ import { metrics } from '../../lib/metrics/registry.js';
 import { selectMetrics } from '../../lib/run/select.js';
 import { readConfig } from '../../lib/systems/config.js';
 import { here } from '../../lib/systems/kinds.js';
-import { readExecConfig } from '../../lib/workloads/read-workloads.js';
+import { readExecConfig } from '../../lib/workloads/exec-config.js';
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 

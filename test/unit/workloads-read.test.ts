@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { metricsOfWorkload } from '../../lib/workloads/metrics-of-workload.js';
-import { parseExecConfig, publicSource } from '../../lib/workloads/read-workloads.js';
+import { parseExecConfig } from '../../lib/workloads/exec-config.js';
+import { publicSource } from '../../lib/workloads/read-workloads.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { temporaryFolder } from '../temporary.js';
 
