@@ -37,6 +37,7 @@ const groups = [
     'worker/requests',
     'systems/ld-preload',
     'errors/usage-error',
+    'results/plain',
   ],
   ['program', 'cli/program'],
   ['measuring', 'metrics/registry', 'metrics/measure', 'metrics/options'],
