@@ -9,14 +9,16 @@ const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's c
 const WALKS =
   '^no walk of the victim lies in the time in which every neighbour ran$|^every neighbour ran beside the victim: ';
 const ALONE = '^read alone: at most one window differs by more than ';
+/** The simulated device answers in a thread of its own, which a busy machine keeps waiting. */
+const EXCHANGES = String.raw`^The device answered only [1-9]\d* clock exchanges\.$`;
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 
 /**
- * For each metric, the reasons for which a busy machine can make its result `invalid`. The layer and the card under
- * test have no influence on them.
+ * For each metric, the reasons for which a busy machine can make its result `invalid` or `unsupported`. The layer and the
+ * card under test have no influence on them.
  */
 const DISTURBED: Readonly<Record<string, string>> = {
-  'OH-001': String.raw`^clock mapping$|^The device answered only \d+ clock exchanges\.$`,
+  'OH-001': `^clock mapping$|${EXCHANGES}`,
   'OH-004': RELEASE,
   'OH-005': '^controls off: ',
   'OH-006': String.raw`^\d+ processes: not every process made progress while all of them were at work$`,
@@ -35,7 +37,9 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'CACHE-003': '^the tenants had no time in common$|^working sets that fit are read at ',
   'CACHE-004': WALKS,
   'FRAG-002': '^the allocator is about as fast as before after everything was freed: ',
-  'SCHED-004': '^the other process was on the card: |^enough launches met its kernels: ',
+  'SCHED-001': String.raw`^only \d+ switches were seen |^the two tenants were not on the card |${EXCHANGES}`,
+  'SCHED-004': `^the other process was on the card: |^enough launches met its kernels: |${EXCHANGES}`,
+  'ERR-001': `^the clocks are mapped to |${EXCHANGES}`,
   'LLM-001': EVENTS,
   'LLM-003': `^a single token streams the weights: |${EVENTS}`,
   'LLM-004': EVENTS,
@@ -51,7 +55,8 @@ const LATE = "^the client was late by |^the client's event loop was busy ";
 type Said = Pick<MetricResult, 'id' | 'status' | 'reason'>;
 
 export const isDisturbed = ({ id, status, reason = '' }: Said): boolean =>
-  status === 'invalid' && new RegExp(DISTURBED[id] ?? (id.includes('/') ? LATE : '^$')).test(reason);
+  (status === 'invalid' || status === 'unsupported') &&
+  new RegExp(DISTURBED[id] ?? (id.includes('/') ? LATE : '^$')).test(reason);
 
 const MOST_TIMES = 5;
 
@@ -68,21 +73,35 @@ export async function undisturbed<T>(
 ): Promise<T> {
   for (let time = 1; ; time++) {
     const measured = await measure();
-    const invalid = resultsOf(measured).flatMap((result) => (result && isDisturbed(result) ? [result] : []));
-    const disturbed = invalid.length > 0 ? invalid : unresolved(measured);
+    const noNumber = resultsOf(measured).flatMap((result) => (result && isDisturbed(result) ? [result] : []));
+    const disturbed = noNumber.length > 0 ? noNumber : unresolved(measured);
     if (disturbed.length === 0 || time === MOST_TIMES) return measured;
     for (const { id, reason } of disturbed) console.warn(`The machine disturbed ${id}, time ${time}: ${reason}`);
   }
 }
 
-/** Like `undisturbed`, for one metric whose processes record their calls; each attempt uses a new, empty folder. */
+export interface Measured {
+  result: MetricResult;
+  /** The folder with the records of its processes. */
+  record: string;
+}
+
+/**
+ * Like `undisturbed`, for one metric whose processes record their calls; each attempt uses a new, empty folder.
+ * `disturbance`: why the record or the result's details show one, or null.
+ */
 export const undisturbedRecord = (
   measure: (record: string) => Promise<MetricResult>,
-): Promise<{ result: MetricResult; record: string }> =>
+  disturbance: (measured: Measured) => string | null = () => null,
+): Promise<Measured> =>
   undisturbed(
     async () => {
       const record = temporaryFolder('record');
       return { result: await measure(record), record };
     },
     ({ result }) => [result],
+    (measured) => {
+      const reason = disturbance(measured);
+      return reason === null ? [] : [{ id: measured.result.id, reason }];
+    },
   );

@@ -1,8 +1,7 @@
 /** The windows in which processes of the simulated card read memory, from its record. */
 import type { MetricResult } from '../../../lib/results/document.js';
 import { recordedByProcess } from '../../native/record.js';
-import { temporaryFolder } from '../../temporary.js';
-import { undisturbed } from '../../undisturbed.js';
+import { type Measured, undisturbedRecord } from '../../undisturbed.js';
 import { busyIn, type Kernel } from '../isolation/shares.js';
 
 /** As the record names them: at most 15 characters. */
@@ -50,15 +49,8 @@ function busyPart(window: Window): number {
 export const undisturbedStreams = (
   run: (record: string) => Promise<MetricResult>,
   windowsIn: (record: string) => readonly Window[],
-): Promise<{ result: MetricResult; record: string }> =>
-  undisturbed(
-    async () => {
-      const record = temporaryFolder('record');
-      return { result: await run(record), record };
-    },
-    ({ result }) => [result],
-    ({ result: { id }, record }) => {
-      const least = Math.min(...windowsIn(record).map(busyPart));
-      return least >= LEAST_BUSY ? [] : [{ id, reason: `a process used the card for ${least.toFixed(2)} of its time` }];
-    },
-  );
+): Promise<Measured> =>
+  undisturbedRecord(run, ({ record }) => {
+    const least = Math.min(...windowsIn(record).map(busyPart));
+    return least >= LEAST_BUSY ? null : `a process used the card for ${least.toFixed(2)} of its time`;
+  });
