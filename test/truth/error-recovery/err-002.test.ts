@@ -12,7 +12,7 @@ import { ownRegion } from '../../temporary.js';
 import { metricNamed } from '../../metric-named.js';
 import { emptyFolder } from '../../native/child.js';
 import { environmentUnder } from '../../native/measured.js';
-import { type Recorded, recordedByProcess } from '../../native/record.js';
+import { durationOf, type Recorded, recordedByProcess } from '../../native/record.js';
 
 const measured = (system: System, plan: Partial<RecoveryPlan> = {}) =>
   measureMetric(
@@ -45,19 +45,18 @@ const stepOf = ({ slowerSteps }: Row, name: string) => slowerSteps.find(({ step 
 /** Far below what is injected: a process may be interrupted between a call and its reading of the clock. */
 const TOLERANCE_US = 50_000;
 const RECOVERY_MS = 1_200;
-/** Longer than a process takes to its context on a busy machine. */
-const REFUSING_MS = 2_500;
+/** Longer than a busy machine takes to end a process and to start the next one. */
+const REFUSING_MS = 6_000;
 const STALE_MS = 900;
 
 const firstOf = (process: Recorded, name: string) => process.named(name)[0] as Recorded['calls'][number];
-const tookUs = (process: Recorded, name: string) => {
-  const { entered, left } = firstOf(process, name);
-  return (left - entered) / 1e3;
-};
+const tookUs = (process: Recorded, name: string) => durationOf(firstOf(process, name)) / 1e3;
+const firstAllocation = (process: Recorded) => process.hooked('cuMemAlloc_v2')[0] as Recorded['calls'][number];
+const allocatedUs = (process: Recorded) => durationOf(firstAllocation(process)) / 1e3;
 /** How long the first hooked allocation of a process waited for the lock. */
 const waitedUs = (process: Recorded) => {
-  const [first] = process.hooked('cuMemAlloc_v2');
-  return ((first?.begins ?? 0) - (first?.entered ?? 0)) / 1e3;
+  const { entered, begins } = firstAllocation(process);
+  return (begins - entered) / 1e3;
 };
 
 describe('ERR-002', () => {
@@ -78,9 +77,12 @@ describe('ERR-002', () => {
       Recorded,
     ];
     const told = faulty.named('cuCtxSynchronize').at(-1)?.left as number;
-    const recoveredUs = (firstOf(after, 'cuMemcpyDtoH_v2').left - told) / 1e3;
+    const workedAt = firstOf(after, 'cuMemcpyDtoH_v2').left;
+    const recoveredUs = (workedAt - told) / 1e3;
     const row = rowOf(result, 'illegal address');
-    expect(recoveredUs).toBeGreaterThan(RECOVERY_MS * 1e3);
+    // The card recovers from its fault on, of which a busy machine tells the process late.
+    const fault = faulty.named('cuLaunchKernel').find(({ kernel }) => kernel === 'gvb_out_of_boun');
+    expect(workedAt - (fault?.begins as number)).toBeGreaterThan(RECOVERY_MS * 1e6);
     expect(Math.abs(row.toldToResultUs - recoveredUs)).toBeLessThan(TOLERANCE_US);
     const startUs = result.details.untroubledStartUs as number;
     expect(Math.abs((result.value as number) - (recoveredUs - startUs))).toBeLessThan(TOLERANCE_US);
@@ -94,7 +96,8 @@ describe('ERR-002', () => {
     expect(locked).toBeGreaterThanOrEqual(STALE_MS * 1e3 - TOLERANCE_US);
     expect(Math.abs(stepOf(killed, 'firstAlloc') - locked)).toBeLessThan(TOLERANCE_US);
     expect(killed.recoveryUs).toBeGreaterThan(locked - startUs);
-    expect(Math.abs(stepOf(row, 'firstAlloc'))).toBeLessThan(TOLERANCE_US);
+    const allocated = allocatedUs(after) - allocatedUs(before);
+    expect(Math.abs(stepOf(row, 'firstAlloc') - allocated)).toBeLessThan(TOLERANCE_US);
     // The context of a process that resets it waits for the card too.
     const reset = rowsOf(result).find(({ way }) => way !== 'new process') as Row;
     expect(reset).toMatchObject({ recovered: 1, refusals: [], reset: ['CUDA_SUCCESS (0)'] });
@@ -120,7 +123,8 @@ describe('ERR-002', () => {
     const args = ['run', 'ERR-001', 'ERR-002', '--simulate', '--iterations', '1', '--seed', '1', '--json', '-'];
     const { stdout } = await command(args, {}, 'recovery_ms=1');
     const [detection, recovery] = parseDocument(stdout).metrics as [MetricResult, MetricResult];
-    expect(detection).toMatchObject({ id: 'ERR-001', status: 'ok' });
+    // Where host and device cannot run at once it has no number, but all of its faults.
+    expect(detection).toMatchObject({ id: 'ERR-001', details: { detections: [{ processes: 1 }, {}, {}, {}, {}] } });
     expect(rowOf(recovery, 'illegal address')).toMatchObject({ processes: 1, xids: [31] });
     expect(rowsOf(recovery).at(-1)).toMatchObject({ way: 'same process, context reset', xids: [31] });
   });
