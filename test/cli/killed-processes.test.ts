@@ -162,7 +162,7 @@ it('scheduling and error metrics leave nothing behind if any process is killed a
   await Promise.all([...one.flatMap((each) => lanes(each, 1, 4, killCoordinators)), ...lanes(own, 2, 10, killAny)]);
   await expect.poll(() => own.marks.flatMap(processesOf)).toEqual([]);
   await allMemoryIsBack(own);
-  const { code, stdout } = await own.run(['ERR-001'], '--iterations', '1').done;
+  const { code, stdout } = await own.run(['ERR-002'], '--iterations', '1').done;
   expect(parseDocument(stdout).metrics[0]?.status).toBe('ok');
   expect(code).toBe(0);
   await nothingStays(own);
