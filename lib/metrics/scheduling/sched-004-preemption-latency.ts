@@ -86,6 +86,7 @@ class Play {
   readonly #other: WorkerTenant;
   readonly #windowMs: number;
   #seed: number;
+  #residualNs = 0;
 
   constructor(
     scene: MetricScene,
@@ -100,10 +101,17 @@ class Play {
     this.#seed = seed;
   }
 
+  /** The worst of all windows. */
+  get residualNs(): number {
+    return this.#residualNs;
+  }
+
   /** `own`: kernels that the process itself keeps queued. */
   async alone(own: Partial<StartDelayRequest> = {}): Promise<StartDelays> {
     const probe = this.#probe(HEADLINE.kernelMs, own);
-    return (await this.#release<StartDelays>(new Map([[this.#victim, probe]])))[0] as StartDelays;
+    const [delays] = (await this.#release<StartDelays>(new Map([[this.#victim, probe]]))) as [StartDelays];
+    this.#note(delays);
+    return delays;
   }
 
   async beside(beside: Beside, row: Row): Promise<void> {
@@ -131,9 +139,14 @@ class Play {
       [this.#victim, probe],
     ]);
     const [kernels, delays] = (await this.#release<unknown>(tasks)) as [Load, StartDelays];
+    this.#note(delays);
     const met = residentAt(delays, kernels, BIN_NS);
     row.probes += delays.delayNs.length;
     row.delays.push(...delays.delayNs.filter((_, i) => met[i]).map((ns) => ns / NS_PER_MS));
+  }
+
+  #note({ mapping }: StartDelays): void {
+    this.#residualNs = Math.max(this.#residualNs, mapping.residualNs);
   }
 
   /** A kernel longer than a chunk of arithmetic ends early when it is told to stop; queued ones then end at once. */
@@ -171,6 +184,8 @@ interface Played {
   rows: Row[];
   aloneMs: number[];
   priorities: Record<string, unknown>[];
+  /** Of the clocks of host and device. */
+  mappingResidualNs: number;
   entered: ReturnType<typeof contextOf>;
 }
 
@@ -225,7 +240,8 @@ async function play(context: MeasureContext, plan: PreemptionPlan): Promise<Play
       }
       await alone();
     }
-    return { rows, aloneMs, priorities: await ownRows(playing), entered };
+    const priorities = await ownRows(playing);
+    return { rows, aloneMs, priorities, mappingResidualNs: playing.residualNs, entered };
   });
 }
 
@@ -266,7 +282,7 @@ function checksOf(headline: Row): Check[] {
   ];
 }
 
-function judge({ rows, aloneMs, priorities, entered }: Played): Measured {
+function judge({ rows, aloneMs, priorities, mappingResidualNs, entered }: Played): Measured {
   const headline = rows.find(isHeadline) as Row;
   const alone = median(aloneMs).value;
   const samples = Float64Array.from(headline.delays, (ms) => ms - alone);
@@ -276,6 +292,7 @@ function judge({ rows, aloneMs, priorities, entered }: Played): Measured {
     fits: fits(rows),
     alone: { ...figures(aloneMs), probes: aloneMs.length },
     ownKernels: priorities,
+    mappingResidualNs,
     context: entered,
   };
   if (samples.length === 0) return { ...invalidBy(checks), value: null, ci95: null, headline: null, details, checks };

@@ -15,6 +15,8 @@ import { metricNamed } from '../../metric-named.js';
 import { emptyFolder } from '../../native/child.js';
 import { environment } from '../../native/measured.js';
 import { recordedByProcess } from '../../native/record.js';
+import { onOneProcessor } from '../../processors.js';
+import { undisturbedRecord } from '../../undisturbed.js';
 
 const layer = join(emptyFolder(), 'lazy-layer.so');
 beforeAll(() => {
@@ -28,11 +30,23 @@ const PLAN: PreemptionPlan = {
   series: 1,
 };
 
-const measured = (sim: string, variables: NodeJS.ProcessEnv = {}, record?: string, plan = PLAN) =>
+const measureOnce = (env: NodeJS.ProcessEnv, plan = PLAN) =>
   measureMetric(
     { ...metricNamed('SCHED-004'), measure: preemptionLatencyBy(plan) },
     { simulate: true, tier: 'quick', seed: 1 },
-    { system: environmentSystem({ ...environment(null, sim, record), ...variables }) },
+    { system: environmentSystem(env) },
+  );
+
+/** A fifth of the tolerance below. */
+const MOST_RESIDUAL_NS = 20_000;
+
+const measured = (sim: string, plan = PLAN) =>
+  undisturbedRecord(
+    (record) => measureOnce(environment(null, sim, record), plan),
+    ({ result: { details } }) => {
+      const residualNs = details.mappingResidualNs as number;
+      return residualNs > MOST_RESIDUAL_NS ? `the clocks are mapped to ${residualNs.toFixed(0)} ns` : null;
+    },
   );
 
 interface Row {
@@ -79,10 +93,11 @@ function ownProbes(record: string) {
 /** Tolerance for delays of a busy machine between the call and the driver, and for the error of the clock mapping. */
 const TOLERANCE_MS = 0.1;
 
-describe('SCHED-004', () => {
+const oneProcessor = onOneProcessor('the delays of SCHED-004, whose host and simulated device have to run at once');
+
+describe.skipIf(oneProcessor)('SCHED-004', () => {
   it('finds the wait for a time slice, which does not grow with the kernels', async () => {
-    const record = emptyFolder();
-    const result = await measured('timeslice_us=1700', {}, record);
+    const { result, record } = await measured('timeslice_us=1700');
     expect(result.status).toBe('ok');
     const truth = waits(record, 0.85);
     expect(truth.length).toBeGreaterThan(20);
@@ -98,8 +113,7 @@ describe('SCHED-004', () => {
   });
 
   it('finds a card that passes on only when a kernel is over: the worst wait is a kernel', async () => {
-    const record = emptyFolder();
-    const result = await measured('turns_end=1', {}, record);
+    const { result, record } = await measured('turns_end=1');
     expect(result.status).toBe('ok');
     const { worst } = fitOf(result);
     // Each of some twenty waits is for the rest of a kernel, so the longest is for nearly a whole kernel.
@@ -110,12 +124,8 @@ describe('SCHED-004', () => {
   });
 
   it('launches at every moment of a kernel that it waits for', async () => {
-    const record = emptyFolder();
-    const result = await measured('turns_end=1', {}, record, {
-      ...PLAN,
-      rows: [{ kernelMs: 10, queued: 1 }],
-      windowMs: 600,
-    });
+    const plan = { ...PLAN, rows: [{ kernelMs: 10, queued: 1 }], windowMs: 600 };
+    const { result, record } = await measured('turns_end=1', plan);
     expect(result.status).toBe('ok');
     const truth = waits(record, 0.5);
     expect(truth.length).toBeGreaterThan(15);
@@ -125,13 +135,14 @@ describe('SCHED-004', () => {
   });
 
   it('finds no wait where the processes run concurrently', async () => {
-    const result = await measured('mps=1');
+    const { result } = await measured('mps=1');
     expect(result.status).toBe('ok');
     for (const { p50Ms } of rowsOf(result)) expect(p50Ms).toBeLessThan(TOLERANCE_MS);
   });
+});
 
-  it('has no value where the other process was not on the card', async () => {
-    const result = await measured('', { LD_PRELOAD: layer, GVB_TEST_LAZY: 'kernel=gvb_load' });
-    expect(result).toMatchObject({ status: 'invalid', value: null });
-  });
+it('SCHED-004 has no value where the other process was not on the card', async () => {
+  const lazy = { LD_PRELOAD: layer, GVB_TEST_LAZY: 'kernel=gvb_load' };
+  const result = await measureOnce({ ...environment(null), ...lazy });
+  expect(result).toMatchObject({ status: 'invalid', value: null });
 });
