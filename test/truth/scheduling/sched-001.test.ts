@@ -14,6 +14,7 @@ import { metricNamed } from '../../metric-named.js';
 import { emptyFolder } from '../../native/child.js';
 import { environment } from '../../native/measured.js';
 import { type RecordedCall, recordedByProcess } from '../../native/record.js';
+import { undisturbedRecord } from '../../undisturbed.js';
 
 const layer = join(emptyFolder(), 'lazy-layer.so');
 beforeAll(() => {
@@ -21,7 +22,8 @@ beforeAll(() => {
   execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);
 });
 
-const WINDOW_MS = 250;
+/** Several times what the fewest switches take, because a busy machine may start one tenant late. */
+const WINDOW_MS = 600;
 
 const measured = (sim: string, variables: NodeJS.ProcessEnv = {}, record?: string) =>
   measureMetric(
@@ -59,12 +61,13 @@ describe('SCHED-001', () => {
     [1_300, 170],
     [2_600, 55],
   ])('finds slices of %i us and switches of %i us', async (sliceUs, switchUs) => {
-    const record = emptyFolder();
-    const result = await measured(`timeslice_us=${sliceUs},switch_us=${switchUs}`, {}, record);
+    const { result, record } = await undisturbedRecord((folder) =>
+      measured(`timeslice_us=${sliceUs},switch_us=${switchUs}`, {}, folder),
+    );
     expect(result.status).toBe('ok');
     const { traces, turns, switches, shares } = recorded(record);
     expect(traces).toBe(2);
-    expect(turns.length).toBeGreaterThan(WINDOW_MS / 4);
+    expect(turns.length).toBeGreaterThan(WINDOW_MS / 12);
     expect(Math.abs((result.value as number) - median(switches).value)).toBeLessThanOrEqual(STEP_US);
     const { slices, sharePercent, atOncePercent, idlePauses, sliceLengths, tickNs } = result.details as {
       slices: { p50: number; min: number; max: number };
