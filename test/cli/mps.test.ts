@@ -131,7 +131,7 @@ describe.concurrent('mps', () => {
   });
 
   describe('of programs of exec', () => {
-    const script = 'cuda.openSession(target).then(() => setTimeout(() => process.exit(0), 800))';
+    const script = 'cuda.openSession(target).then(() => setTimeout(() => process.exit(0), 3_000))';
     const addon = fileURLToPath(new URL('../../build/Release/gpu_virt_bench.node', import.meta.url));
     const session = `{ simulatedDriver: process.env.LD_LIBRARY_PATH.split(':')[0], device: null, path: 'runtime' }`;
     const user = ['-e', `const cuda = require(${JSON.stringify(addon)}); const target = ${session}; ${script}`];
@@ -230,12 +230,14 @@ describe.concurrent('mps', () => {
     const temporary = emptyFolder();
     const mps = new MpsSystem({
       ...{ name: 'mps', caller: { PATH: programs('fault-server') }, memory: undefined, sm: undefined },
-      startTimeoutMs: 3_000,
+      startTimeoutMs: 10_000,
     });
     await mps.prepare({ ...runState(temporary), directory: temporary });
     const daemons = () => processesIn(temporary).filter((line) => line.includes(`${control} -f`));
     const starting = mps.prepareTenant({ id: 0 });
-    const failed = expect(starting).rejects.toThrow(/^Timed out after 3 s: the MPS daemon of mps has no active server/);
+    const failed = expect(starting).rejects.toThrow(
+      /^Timed out after 10 s: the MPS daemon of mps has no active server/,
+    );
     await passing(() => expect(daemons()).toHaveLength(1));
     await failed;
     await passing(() => expect(daemons()).toEqual([]));
