@@ -97,7 +97,11 @@ describe('monitor', () => {
   it('reports each field that NVML lacks once, and leaves its cells empty', async () => {
     const csv = inFolder();
     const sim = 'fail=nvmlDeviceGetFieldValues:3@1+nvmlDeviceGetTemperature:999@1+nvmlDeviceGetPowerUsage:15@3';
-    const { stderr } = await command([...watch, '--csv', csv, '--duration', '1s'], {}, sim);
+    const run = start([...watch, '--csv', csv], {}, sim);
+    // The header, and three samples: the third is the first one without power.
+    await hasLines(csv, 4);
+    run.child.kill('SIGINT');
+    const { stderr } = await run.done;
     const warnings = stderr.match(/^warning: GPU.*$/gm)?.sort();
     expect(warnings).toEqual([
       'warning: GPU 0: nvlink_rx_mb_s and nvlink_tx_mb_s are empty: nvmlDeviceGetFieldValues (NVLink) says: Not Supported.',

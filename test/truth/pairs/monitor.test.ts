@@ -181,8 +181,8 @@ describe('the monitor', () => {
     const own = await client();
     const { rows, samples } = await watched();
     await has(samples, 1);
-    // 4 MiB take 21 ms: 80 of them 1.7 s.
-    await own.queue('copies', 80, 4 * MIB);
+    // 4 MiB take 21 ms: 160 of them 3.4 s.
+    await own.queue('copies', 160, 4 * MIB);
     await expect.poll(() => samples.filter(({ pcieRxMbS }) => (pcieRxMbS ?? 0) > 0.9 * RATE_MB_S).length).toBeGreaterThan(2); // prettier-ignore
     const written = cards(await rows());
     const received = numbers(written, 'pcie_rx_mb_s');
