@@ -18,7 +18,7 @@ const BESIDE = 3;
 const PLAN: BatchingPlan = {
   steps: 400,
   coTenants: 1,
-  togetherMs: 200,
+  togetherMs: 600,
   sizes: { n: 512, k: 512, layers: LAYERS },
 };
 /** Numbers of steps before the counted ones: warm-up steps, and those that measure the capacity. */
