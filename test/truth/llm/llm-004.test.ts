@@ -80,6 +80,22 @@ function passes({ calls }: Recorded): Pass[] {
 const stepsIn = (process: Recorded, launches: Pass['launches'] = LAUNCHES_OF_STEP): Pass[] =>
   passes(process).filter((pass) => pass.launches === launches);
 
+/** A step is a stop from this many times the median on. */
+const STOP = 10;
+
+/**
+ * How many tokens came late after the one before although no pause kept the process from its work, because the host was
+ * busy: it saw one late, or launched the next one late.
+ */
+function delayedByHost(process: Recorded, pauses: readonly RecordedCall[], leastMs: number): number {
+  const ends = passes(process).flatMap((pass) => (pass.ends > 0 ? [pass.ends] : []));
+  const late = ends.filter((to, i) => {
+    const from = ends[i - 1] ?? Number.POSITIVE_INFINITY;
+    return to - from >= leastMs * 1e6 && !pauses.some((pause) => pause.begins < to && pause.ends > from);
+  });
+  return late.length;
+}
+
 const middle = (values: readonly number[]): number => median(values).value;
 
 /** Kernels of one size, in prompts and in steps: the median of other sizes depends on which kernels are counted. */
@@ -152,10 +168,13 @@ describe('LLM-004', () => {
     );
     expect(result).toMatchObject({ status: 'ok' });
     const [recorded] = recordedByProcess(record) as [Recorded];
-    const pauses = recorded.calls.filter(({ kernel }) => kernel === 'gvb_pause').map((call) => lasted(call) / 1e6);
+    const paused = recorded.calls.filter(({ kernel }) => kernel === 'gvb_pause');
+    const pauses = paused.map((call) => lasted(call) / 1e6);
     const rows = rowsOf(result);
+    const leastMs = (STOP - 1) * Math.min(...rows.map(({ itlP50Ms }) => itlP50Ms)) * (1 - CLOCKS);
+    const delayed = delayedByHost(recorded, paused, leastMs);
     // A pause may fall in a prompt, and two may follow one another.
-    expect(sum(rows.map(({ stops }) => stops.count))).toBeLessThanOrEqual(pauses.length);
+    expect(sum(rows.map(({ stops }) => stops.count))).toBeLessThanOrEqual(pauses.length + delayed);
     for (const { stops, itlP50Ms } of rows) {
       expect(stops.count).toBeGreaterThan(1);
       expect(stops.longestMs).toBeGreaterThan(Math.min(...pauses) * (1 - CLOCKS));
