@@ -131,7 +131,7 @@ describe.concurrent('mps', () => {
   });
 
   describe('of programs of exec', () => {
-    const script = 'cuda.openSession(target).then(() => setTimeout(() => process.exit(0), 3_000))';
+    const script = 'cuda.openSession(target).then(() => setTimeout(() => process.exit(0), 2_000))';
     const addon = fileURLToPath(new URL('../../build/Release/gpu_virt_bench.node', import.meta.url));
     const session = `{ simulatedDriver: process.env.LD_LIBRARY_PATH.split(':')[0], device: null, path: 'runtime' }`;
     const user = ['-e', `const cuda = require(${JSON.stringify(addon)}); const target = ${session}; ${script}`];
