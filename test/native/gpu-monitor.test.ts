@@ -24,7 +24,9 @@ describe('startMonitor', () => {
 
   it('ends with its worker thread, and leaves other monitors running', async () => {
     const summary = await watching<MonitorSummary>('thread');
-    expect(summary).toMatchObject({ simulated: true, intervalMs: 100, unsupported: [], gaps: [] });
+    expect(summary).toMatchObject({ simulated: true, intervalMs: 100, gaps: [] });
+    // On a busy machine no reading may be fast enough.
+    expect(summary.unsupported.filter(({ reason }) => !reason.startsWith('reading it takes '))).toEqual([]);
     expect(summary.samples).toBeGreaterThan(1);
     expect(summary.durationS).toBeGreaterThan(0.1);
   });
