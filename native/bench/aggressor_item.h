@@ -39,7 +39,7 @@ struct AggressorTools {
   const BlockCounters& counters;
 
   const Cuda& cuda() const { return session.cuda; }
-  unsigned multiprocessors() const { return multiprocessors_of(session); }
+  unsigned multiprocessors() const { return card_multiprocessors(session); }
   // How much memory may be taken: 1 GiB less than is free, by what the process is told and by NVML without any layer.
   size_t budget() const {
     constexpr uint64_t kReserve = uint64_t{1} << 30;

@@ -127,7 +127,7 @@ DeviceMemory cleared(const Cuda& cuda, size_t bytes) {
 }
 
 size_t l2_bytes(const AggressorTools& tools) {
-  const auto bytes = device_attribute(tools.cuda(), tools.session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const auto bytes = card_attribute(tools.session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   if (!bytes || *bytes <= 0) throw Missing{"the driver does not say how large the L2 cache is"};
   return static_cast<size_t>(*bytes);
 }

@@ -34,7 +34,7 @@ using ChaseReport = std::array<uint64_t, kChaseWords>;
 }
 
 uint64_t l2_bytes_of(const DeviceSession& session) {
-  const auto l2 = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   if (l2.value_or(0) <= 0) throw Failure(FailureKind::kFunctionMissing, "The device does not report an L2 cache.");
   return static_cast<uint64_t>(*l2);
 }
@@ -55,7 +55,7 @@ class Cycle {
         module_(kept_module(session, gvb_ptx_chase)),
         set_(set),
         l2_bytes_(l2_bytes_of(session)),
-        blocks_(set.blocks == 0 ? multiprocessors_of(session) : set.blocks),
+        blocks_(set.blocks == 0 ? card_multiprocessors(session) : set.blocks),
         steps_of_pass_(steps_of_pass()),
         order_(make_memory(cuda_, lines() * sizeof(uint32_t))),
         starts_(make_memory(cuda_, blocks_ * sizeof(uint32_t))),

@@ -202,9 +202,22 @@ DeviceSession::DeviceSession(const Driver& loaded, const DeviceTarget& target, c
       module(cuda, gvb_ptx_base),
       token(cancel) {}
 
+std::optional<int> card_attribute(const DeviceSession& session, abi::CUdevice_attribute which) {
+  return device_attribute(session.driver.cuda(SymbolPath::kBare), session.device, which);
+}
+
+namespace {
+
+unsigned at_least_one(std::optional<int> count) { return static_cast<unsigned>(std::max(1, count.value_or(1))); }
+
+}  // namespace
+
 unsigned multiprocessors_of(const DeviceSession& session) {
-  const auto count = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  return static_cast<unsigned>(std::max(1, count.value_or(1)));
+  return at_least_one(device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+}
+
+unsigned card_multiprocessors(const DeviceSession& session) {
+  return at_least_one(card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 }
 
 void require_attribute(const DeviceSession& session, abi::CUdevice_attribute which, const char* what) {

@@ -74,7 +74,7 @@ EndlessKernel start_endless(DeviceSession& session) {
   abi::CUdeviceptr slot = stamp.device();
   void* parameters[] = {&slot};
   launch(cuda, session.module.function("gvb_stamp"), 1, 1, stream.get(), parameters);
-  const unsigned blocks = multiprocessors_of(session) * kEndlessBlocksPerMultiprocessor;
+  const unsigned blocks = card_multiprocessors(session) * kEndlessBlocksPerMultiprocessor;
   launch(cuda, module.function("gvb_endless"), blocks, kEndlessThreads, stream.get(), nullptr);
   const int64_t began = now_ns();
   while (stamp.load<uint64_t>() == 0) {

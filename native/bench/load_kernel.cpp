@@ -42,7 +42,7 @@ KernelSpan run_alone(const LoadProbe& probe, const ProbeSize& size) {
 LoadKernel::LoadKernel(DeviceSession& session, const LoadRequest& request)
     : function(kept_module(session, gvb_ptx_load).function("gvb_load")),
       threads(request.threads_per_block),
-      multiprocessors(multiprocessors_of(session)),
+      multiprocessors(card_multiprocessors(session)),
       resident(resident_on_each(session.cuda, function, threads) * multiprocessors),
       blocks(request.blocks > 0                      ? request.blocks
              : request.blocks_per_multiprocessor > 0 ? request.blocks_per_multiprocessor * multiprocessors

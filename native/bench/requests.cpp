@@ -30,7 +30,7 @@ struct RequestStamps {
 // A power of two of words that fills half of the L2 cache, so that neighbours that evict it or keep DRAM busy have an
 // effect.
 size_t set_bytes(const DeviceSession& session) {
-  const auto l2 = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   const size_t wanted = std::min(kMostSet, static_cast<size_t>(std::max(l2.value_or(0), 1 << 21)) / 2);
   size_t bytes = size_t{1} << 20;
   while (bytes * 2 <= wanted) bytes *= 2;
@@ -45,7 +45,7 @@ class Server {
         request_(request),
         words_(static_cast<unsigned>(request.bytes / sizeof(uint32_t))),
         step_(kept_module(session, gvb_ptx_requests).function("gvb_request_step")),
-        grid_(kRequestBlocksPerMultiprocessor * multiprocessors_of(session)),
+        grid_(kRequestBlocksPerMultiprocessor * card_multiprocessors(session)),
         set_bytes_(set_bytes(session)),
         set_(make_memory(cuda_, set_bytes_)),
         state_(make_memory(cuda_, request.bytes)),

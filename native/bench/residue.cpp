@@ -253,7 +253,7 @@ Tag mark_of(const Tag& tag) { return {marked(tag.low), marked(tag.high)}; }
 TagScanner::TagScanner(DeviceSession& session)
     : cuda_(session.cuda),
       module_(cuda_, gvb_ptx_residue),
-      multiprocessors_(multiprocessors_of(session)),
+      multiprocessors_(card_multiprocessors(session)),
       counters_(make_memory(cuda_, 2 * kUnit)) {}
 
 void TagScanner::launch(const char* kernel, unsigned blocks, unsigned threads, void** parameters) {

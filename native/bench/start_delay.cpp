@@ -48,7 +48,7 @@ class Backlog {
       : cuda_(session.cuda),
         spin_(request.hold_ns),
         kernel_(kept_module(session, gvb_ptx_aggressors).function("gvb_hold")),
-        grid_(kBlocksPerMultiprocessor * multiprocessors_of(session)),
+        grid_(kBlocksPerMultiprocessor * card_multiprocessors(session)),
         query_(cuda_.require(cuda_.api.cuEventQuery, "cuEventQuery")),
         counters_(cuda_),
         blocks_(counters_.device()) {

@@ -35,7 +35,7 @@ using Span = std::array<uint64_t, 2>;
 
 uint64_t buffer_bytes(const DeviceSession& session, uint64_t wanted) {
   if (wanted != 0) return std::max(wanted / kPieceBytes, uint64_t{1}) * kPieceBytes;
-  const auto l2 = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   wanted = std::max(kLeastBytes, uint64_t{8} * static_cast<uint64_t>(std::max(0, l2.value_or(0))));
   return wanted / kGranule * kGranule;
 }
@@ -59,7 +59,7 @@ class Streaming {
         request_(request),
         module_(kept_module(session, gvb_ptx_bandwidth)),
         kernel_(module_.function(kernel_of(request.kind))),
-        multiprocessors_(multiprocessors_of(session)),
+        multiprocessors_(card_multiprocessors(session)),
         blocks_(request.blocks == 0 ? kStreamBlocksPerMultiprocessor * multiprocessors_ : request.blocks),
         bytes_(buffer_bytes(session, request.bytes)),
         seed_(static_cast<uint32_t>(random_())),

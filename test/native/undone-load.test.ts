@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder } from './child.js';
 import { limitedSystem } from './limited.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
+import { undisturbed } from '../undisturbed.js';
 import { environment, measured } from './measured.js';
 
 const layer = join(emptyFolder(), 'lazy-layer.so');
@@ -68,6 +69,18 @@ describe.each([
     const result = await measured(id, tenantsUnder({ LD_PRELOAD: layer, GVB_TEST_LAZY: `kernel=${kernel}` }));
     expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
     expect(result.reason).toMatch(/^a call reported success without doing its work/);
+  });
+});
+
+describe('a layer that tells of a smaller card', () => {
+  // A burst of a neighbour as large as the cache evicts all; three streams take three quarters of the memory's rate.
+  it.each(['CACHE-002', 'BW-004'])('makes no load of %s smaller', async (id) => {
+    const result = await undisturbed(
+      () => measured(id, tenantsUnder({ LD_PRELOAD: layer, GVB_TEST_LAZY: 'card=small' })),
+      (found) => [found],
+    );
+    expect(result.status).toBe('ok');
+    expect(result.value).toBeGreaterThan(50);
   });
 });
 

@@ -88,8 +88,8 @@ class Scaling {
 };
 
 std::optional<double> memory_ceiling_gbs(const DeviceSession& session) {
-  const auto khz = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  const auto bits = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  const auto khz = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const auto bits = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   if (!khz || !bits || *khz <= 0 || *bits <= 0) return std::nullopt;
   return 2.0 * *khz * 1e3 * *bits / 8 / 1e9;
 }

@@ -159,15 +159,15 @@ class Streams {
 
 uint64_t stream_bytes(const DeviceSession& session) {
   constexpr uint64_t kGranule = uint64_t{2} << 20, kLeast = uint64_t{1} << 30;
-  const auto l2 = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   const uint64_t wanted = std::max(kLeast, uint64_t{8} * static_cast<uint64_t>(std::max(0, l2.value_or(0))));
   const uint64_t room = visible_memory(session).free_bytes.value_or(wanted * 4) / 4;
   return std::max(std::min(wanted, room) / kGranule, uint64_t{1}) * kGranule;
 }
 
 double dram_ceiling_gbs(const DeviceSession& session) {
-  const auto khz = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  const auto bits = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  const auto khz = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const auto bits = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   return 2.0 * khz.value_or(0) * 1e3 * bits.value_or(0) / 8 / 1e9;
 }
 

@@ -19,7 +19,7 @@ constexpr uint8_t kWeightPoison = 0xff;  // NaN in every format
 constexpr unsigned kSampledElements = 16;
 
 uint64_t l2_bytes(const DeviceSession& session) {
-  const auto bytes = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  const auto bytes = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   return static_cast<uint64_t>(std::max(0, bytes.value_or(0)));
 }
 
