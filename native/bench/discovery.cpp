@@ -47,6 +47,14 @@ class Questions {
   DiscoveryPass& pass_;
 };
 
+// A layer may report success without an answer.
+void require_answers(const std::vector<std::pair<DiscoveryStep, bool>>& answers) {
+  for (const auto& [step, answered] : answers)
+    if (!answered)
+      throw Failure(FailureKind::kInvalidResult, std::string("a call reported success without doing its work: ") +
+                                                     kFunctions[index_of(step)] + " answered nothing.");
+}
+
 std::string ask_device(const NvmlApi& api, Questions& questions, unsigned index) {
   abi::nvmlDevice_t device = nullptr;
   std::array<char, 96> name{}, uuid{};
@@ -61,6 +69,11 @@ std::string ask_device(const NvmlApi& api, Questions& questions, unsigned index)
   questions.ask(DiscoveryStep::kPci, NVML_SUCCESS, api.nvmlDeviceGetPciInfo_v3, device, &pci);
   questions.ask(DiscoveryStep::kMig, abi::NVML_ERROR_NOT_SUPPORTED, api.nvmlDeviceGetMigMode, device, &current,
                 &pending);
+  require_answers({{DiscoveryStep::kHandle, device != nullptr},
+                   {DiscoveryStep::kName, name[0] != 0},
+                   {DiscoveryStep::kUuid, uuid[0] != 0},
+                   {DiscoveryStep::kMemory, memory.total != 0},
+                   {DiscoveryStep::kPci, pci.busId[0] != 0}});
   return uuid.data();
 }
 
