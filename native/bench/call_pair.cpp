@@ -225,12 +225,14 @@ class Batches {
   // The first call through a pointer costs more than the others, so it is not timed: otherwise the cost per call would
   // depend on the batch length.
   double per_call(void* function, unsigned calls) {
+    if (moves_data()) prepare_data();
     CUresult codes = abi::CUDA_SUCCESS;
     if (calls > 1) codes = call_.run(function, arguments_, 1).codes;
     made_ += calls + (calls > 1 ? 1 : 0);
     const Batch batch = call_.run(function, arguments_, calls);
     session_.cuda.check(codes | batch.codes, call_.name, "making it in a batch");
     if (call_.queues_work) GVB_CALL(session_.cuda, "draining a batch", cuStreamSynchronize, arguments_.stream);
+    if (moves_data()) check_data();
     return static_cast<double>(batch.took_ns) / calls;
   }
 
@@ -241,10 +243,35 @@ class Batches {
   }
 
  private:
+  bool copies() const { return call_.name == std::string("cuMemcpyDtoHAsync_v2"); }
+  bool moves_data() const { return copies() || call_.name == std::string("cuMemsetD8Async"); }
+
+  // What a copy has to bring, or a fill has to overwrite: other words before each batch.
+  void prepare_data() {
+    data_.fill(++mark_);
+    GVB_CALL(session_.cuda, "writing words before a batch", cuMemcpyHtoD_v2, arguments_.memory, data_.data(),
+             sizeof data_);
+    GVB_CALL(session_.cuda, "writing words before a batch", cuCtxSynchronize);
+  }
+
+  void check_data() {
+    if (copies() ? arguments_.page.load<uint64_t>() == data_[0] : filled()) return;
+    throw Failure(FailureKind::kInvalidResult, std::string("a call reported success without doing its work: ") +
+                                                   call_.name + (copies() ? " copied nothing." : " filled nothing."));
+  }
+
+  bool filled() {
+    GVB_CALL(session_.cuda, "reading words after a batch", cuMemcpyDtoH_v2, data_.data(), arguments_.memory,
+             sizeof data_);
+    return std::all_of(data_.begin(), data_.end(), [](uint64_t word) { return word == 0; });
+  }
+
   DeviceSession& session_;
   const PairedCall& call_;
   Arguments& arguments_;
   const DeviceMemory memory_;
+  std::array<uint64_t, 8> data_{};  // as many bytes as a fill overwrites
+  uint64_t mark_ = 0;
   const BlockCounter counter_;
   uint64_t made_ = 0;
 };
