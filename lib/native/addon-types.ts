@@ -1788,6 +1788,9 @@ export interface LiveSetCell {
   freeNs: Float64Array;
   /** Time of one cuPointerGetAttribute for a random live block. */
   queryNs: Float64Array;
+  /** Device memory of this process before and after the cell's blocks; null if NVML cannot report it. */
+  usedBefore: number | null;
+  usedAfter: number | null;
 }
 
 // Several GPUs

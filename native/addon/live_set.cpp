@@ -30,6 +30,10 @@ struct Fields<LiveSetCell> : FieldsOf<LiveSetCell> {
     visit(GVB_FIELD(alloc_ns).says("Each pair is one allocation and one free of a random live block."));
     visit(GVB_FIELD(free_ns));
     visit(GVB_FIELD(query_ns).says("Time of one cuPointerGetAttribute for a random live block."));
+    visit(
+        GVB_FIELD(used_before)
+            .says("Device memory of this process before and after the cell's blocks; null if NVML cannot report it."));
+    visit(GVB_FIELD(used_after));
   }
 };
 

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/clock.h"
+#include "bench/gpu_state.h"
 #include "bench/live_blocks.h"
 #include "bench/on_core.h"
 
@@ -27,11 +28,11 @@ class Cells {
                    : session.cuda.require(session.cuda.api.cuPointerGetAttribute, "cuPointerGetAttribute")) {}
 
   LiveSetCell measure(uint64_t live) {
-    blocks_.resize(0, session_.token);
-    blocks_.resize(live, session_.token);
-    blocks_.verify(request_.bytes, random_);
     LiveSetCell cell;
     cell.live = live;
+    cell.used_before = used_bytes(session_);
+    blocks_.resize(live, session_.token);
+    blocks_.verify(request_.bytes, random_);
     for (unsigned i = 0; i < request_.warmup + request_.count; ++i) {
       session_.token.check();
       const double allocated = blocks_.allocate();
@@ -43,6 +44,8 @@ class Cells {
       if (query_) cell.query_ns.push_back(queried);
     }
     blocks_.verify(request_.bytes, random_);
+    blocks_.resize(0, session_.token);
+    cell.used_after = used_bytes(session_);
     return cell;
   }
 

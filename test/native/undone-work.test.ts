@@ -119,6 +119,18 @@ describe('launches that did not run', () => {
     expect(result.reason).toMatch(/cuLaunchKernel accepted kernels of \d+ blocks, the device ran \d+/);
   });
 
+  it.each([
+    ['cuMemsetD8Async', 'cuMemsetD8Async', 'filled nothing'],
+    ['cuMemcpyDtoHAsync', 'cuMemcpyDtoHAsync_v2', 'copied nothing'],
+  ])('have no row in OH-005 if they are no launches: %s', async (call, name, did) => {
+    const result = await inChild('measureApiInterception', `${call}=100`, 10);
+    const { functions, missing } = result.details as Record<string, { name: string; failed?: string }[]>;
+    expect(functions?.map((row) => row.name)).not.toContain(name);
+    expect(missing?.find((row) => row.name === name)?.failed).toBe(
+      `a call reported success without doing its work: ${name} ${did}.`,
+    );
+  });
+
   it('have no row in OH-005', async () => {
     const result = await inChild('measureApiInterception', 'cuLaunchKernel=100', 10);
     const { functions, missing } = result.details as Record<string, { name: string; failed?: string }[]>;
@@ -127,6 +139,24 @@ describe('launches that did not run', () => {
       /cuLaunchKernel accepted kernels of \d+ blocks, the device ran \d+/,
     );
   });
+});
+
+describe('START-005 has no time', () => {
+  const nvmlLayer = join(emptyFolder(), 'nvml-layer.so');
+  beforeAll(() => {
+    const source = fileURLToPath(new URL('fixtures/nvml-layer.c', import.meta.url));
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', nvmlLayer, source, '-ldl']);
+  });
+
+  it.each(['nvmlDeviceGetName', 'nvmlDeviceGetMemoryInfo', 'nvmlDeviceGetPciInfo_v3'])(
+    'if %s answers nothing',
+    async (name) => {
+      const system = environmentSystem({ ...environment(null), LD_PRELOAD: nvmlLayer, GVB_TEST_SILENT: name });
+      const result = await measured('START-005', system);
+      expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+      expect(result.reason).toBe(`a call reported success without doing its work: ${name} answered nothing.`);
+    },
+  );
 });
 
 describe('memory that does not exist', () => {
@@ -175,8 +205,8 @@ describe('memory that does not exist', () => {
     expect(result.checks).toContainEqual(expect.objectContaining({ name: 'memory returned', passed: true }));
   });
 
-  it('has no latency in OH-003 if nothing is freed', async () => {
-    const result = await inChild('measureMemoryFree', 'memory=kept', 20);
+  it.each(['measureMemoryFree', 'measureMemoryTracking'] as const)('has no %s if nothing is freed', async (name) => {
+    const result = await inChild(name, 'memory=kept', 20);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(/memory not returned/);
   });

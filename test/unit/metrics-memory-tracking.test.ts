@@ -23,6 +23,8 @@ async function measured(freeNs: (live: number, visit: number) => number, freeByt
           allocNs: constant(1_000, request.count),
           freeNs: constant(freeNs(live, visit), request.count),
           queryNs: constant(50, request.count),
+          usedBefore: null,
+          usedAfter: null,
         })),
       );
     },

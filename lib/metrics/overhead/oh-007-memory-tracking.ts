@@ -9,6 +9,7 @@ import { trimmed, trimmedMean } from '../../stats/trimmed-mean.js';
 import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
 import { concat } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { returnedCheck } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
 import { formatBytes } from '../units.js';
 import { allocationPairs } from './allocation-pairs.js';
@@ -226,6 +227,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     context.progress('pairs', PASSES / STEPS);
     const paired = { bytes: BYTES, live: HEADLINE_LIVE, order: 'random', limit } as const;
     const { pairs, together } = await allocationPairs(context, paired, ['allocation', 'free']);
+    const leak = returnedCheck(cells.flatMap(({ visits }) => visits));
     const check = {
       name: 'the cells lie on a line',
       passed: line.residualCv < LARGEST_RESIDUAL_CV,
@@ -233,6 +235,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     };
     return {
       ...(!check.passed && { status: 'invalid' as const, reason: `cells off the line: ${check.detail}` }),
+      ...(leak.passed === false && { status: 'invalid' as const, reason: `memory not returned: ${leak.detail}` }),
       value: valueNs,
       ci95,
       headline: concat(...(cells.find(({ live }) => live === HEADLINE_LIVE)?.visits ?? []).map(pairsOf)),
@@ -244,7 +247,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
         pairs,
         ...(together && { pairsTogether: together }),
       },
-      checks: [check],
+      checks: [check, leak],
     };
   },
 };
