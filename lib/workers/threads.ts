@@ -1,11 +1,9 @@
 /**
- * The processor use of this process's threads, read from /proc by the asking thread itself: no thread of ours may run
- * while a tenant is idle.
+ * The processor use of this process's threads and of the processes that it started, read from /proc by the asking thread
+ * itself: no thread of ours may run while a tenant is idle.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-
-const TASKS = '/proc/self/task';
 
 export interface ThreadUse {
   tid: number;
@@ -23,19 +21,51 @@ export interface ThreadReading {
   processCpuNs: number;
   rssBytes: number;
   threads: ThreadUse[];
+  /** Of the processes that this one started and their descendants; null if the kernel does not list them. */
+  descendants: ThreadUse[] | null;
+  /** Processor time of those that have ended and were waited for, in ticks of the scheduler. */
+  endedCpuNs: number;
 }
 
+const tasksOf = (process: string) => `/proc/${process}/task`;
+
 /** Null for a thread that has ended meanwhile. */
-function useOf(tid: string): ThreadUse | null {
-  const file = (name: string) => readFileSync(`${TASKS}/${tid}/${name}`, 'utf8');
+function useOf(tasks: string, tid: string): ThreadUse | null {
+  const file = (name: string) => readFileSync(`${tasks}/${tid}/${name}`, 'utf8');
   try {
     const cpuNs = Number(file('schedstat').split(' ')[0]);
     const sleeps = Number(/^voluntary_ctxt_switches:\s*(\d+)$/m.exec(file('status'))?.[1]);
     return { tid: Number(tid), comm: file('comm').trimEnd(), cpuNs, sleeps };
   } catch (error) {
-    if (!readdirSync(TASKS).includes(tid)) return null;
+    if (!tidsIn(tasks).includes(tid)) return null;
     throw error;
   }
+}
+
+/** Empty for a process that has ended meanwhile. */
+const tidsIn = (tasks: string): string[] => (existsSync(tasks) ? readdirSync(tasks) : []);
+
+const threadsOf = (process: string): ThreadUse[] =>
+  tidsIn(tasksOf(process)).flatMap((tid) => useOf(tasksOf(process), tid) ?? []);
+
+/** Null if the kernel was built without these lists. */
+function childrenOf(process: string): string[] | null {
+  const lists = tidsIn(tasksOf(process)).map((tid) => `${tasksOf(process)}/${tid}/children`);
+  if (!lists.every((list) => existsSync(list))) return null;
+  return lists.flatMap((list) => readFileSync(list, 'utf8').split(' ').filter(Boolean));
+}
+
+function descendantsOf(process: string): ThreadUse[] | null {
+  return childrenOf(process)?.flatMap((child) => [...threadsOf(child), ...(descendantsOf(child) ?? [])]) ?? null;
+}
+
+/** Of a tick in which Linux reports times of processes, on every architecture (USER_HZ). */
+const NS_PER_TICK = 10_000_000;
+
+function endedCpuNs(): number {
+  // The name before these fields may contain anything, but no later parenthesis. They are cutime and cstime.
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return NS_PER_TICK * (Number(fields[13]) + Number(fields[14]));
 }
 
 /** Sleeps for a moment, because the kernel updates a running thread's account only when it sleeps. */
@@ -47,11 +77,18 @@ export function readThreads(): ThreadReading | null {
   const atNs = Number(process.hrtime.bigint());
   const { user, system } = process.cpuUsage();
   try {
-    const threads = readdirSync(TASKS).flatMap((tid) => useOf(tid) ?? []);
+    const threads = threadsOf('self');
     // A kernel without scheduler statistics reports 0 for all.
     const known = threads.some(({ cpuNs }) => cpuNs > 0) && threads.every((thread) => Number.isFinite(thread.sleeps));
     if (!known) return null;
-    return { atNs, processCpuNs: (user + system) * 1_000, rssBytes: process.memoryUsage.rss(), threads };
+    return {
+      atNs,
+      processCpuNs: (user + system) * 1_000,
+      rssBytes: process.memoryUsage.rss(),
+      threads,
+      descendants: descendantsOf('self'),
+      endedCpuNs: endedCpuNs(),
+    };
   } catch {
     return null;
   }

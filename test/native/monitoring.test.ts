@@ -85,6 +85,20 @@ describe('OH-009', () => {
     for (const { cpuPercent } of rows) expectWithin(cpuPercent, used);
   });
 
+  it('counts a process that the layer starts in the tenant', async () => {
+    const result = await undisturbed(
+      () => measured('OH-009', preloadedThreads('process')),
+      (of) => [of],
+    );
+    expect(result.status).toBe('ok');
+    const { threads, windowMs } = result.details as { threads: { comm: string; cpuMs: number }[]; windowMs: number };
+    const child = threads.find(({ comm }) => comm === 'gvb-child');
+    expect(child?.cpuMs).toBeGreaterThan(0);
+    // The window lasts at least as long as was waited.
+    expect(result.value).toBeGreaterThan(0);
+    expect(result.value).toBeLessThanOrEqual((100 * threads.reduce((sum, { cpuMs }) => sum + cpuMs, 0)) / windowMs);
+  });
+
   it.each([
     ['early', /^the threads from before the first driver call were idle: /],
     ['passing', /^the threads' times add up to the process's: within \d/],
