@@ -7,6 +7,8 @@ import { formatBytes } from './units.js';
 
 const FLOOR_BYTES = 4 * 1024 ** 2;
 const SHARE = 0.01;
+/** What a process held before must not hide what it keeps now. */
+const MOST_BYTES = 16 * 1024 ** 2;
 
 /** Memory by the coordinator's NVML: of the process or, if NVML does not list it, of the card. */
 export async function heldOutside(
@@ -23,17 +25,22 @@ export interface MemorySpan {
   usedAfter: number | null;
 }
 
-/** Each process must return the memory that it took, within max(4 MiB, 1 %). */
+/** Each process must return the memory that it took, within 1 % of what it had before, at least 4 and at most 16 MiB. */
 export function returnedCheck(spans: readonly MemorySpan[]): Check {
   const name = 'memory returned';
   const drifts = spans.flatMap(({ usedBefore, usedAfter }) =>
     usedBefore === null || usedAfter === null ? [] : [{ usedBefore, drift: Math.abs(usedAfter - usedBefore) }],
   );
   if (drifts.length === 0) return { name, passed: 'not checked', detail: 'NVML does not list this process' };
-  const leaked = drifts.filter(({ usedBefore, drift }) => drift > Math.max(FLOOR_BYTES, SHARE * usedBefore));
+  const toleratedOf = (usedBefore: number) => Math.min(MOST_BYTES, Math.max(FLOOR_BYTES, SHARE * usedBefore));
+  const leaked = drifts.filter(({ usedBefore, drift }) => drift > toleratedOf(usedBefore));
   const worst = Math.max(...drifts.map(({ drift }) => drift));
   return { name, passed: leaked.length === 0, detail: `worst drift of a block ${formatBytes(worst)}` };
 }
+
+/** The fields of a result without a number if the memory was not returned: allocations may have been answered from a hoard. */
+export const invalidIfKept = ({ passed, detail }: Check): { status: 'invalid'; reason: string } | undefined =>
+  passed === false ? { status: 'invalid', reason: `memory not returned: ${detail}` } : undefined;
 
 /** How long the driver may take to free the memory of a process that ended. */
 const SETTLES_MS = 3_000;

@@ -22,6 +22,8 @@ struct AllocationBlock {
   unsigned live = 0;
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;  // oldest first
+  // Bytes that this process uses on the device, before and after the block; nullopt if NVML cannot report it.
+  std::optional<uint64_t> used_before, used_after;
 };
 
 AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequest& request);
@@ -39,9 +41,7 @@ struct FreeBlock {
   size_t bytes = 0;
   unsigned live = 0;
   std::vector<double> free_ns;
-  // Bytes that this process uses on the device, before and after the block; nullopt if NVML cannot report it.
-  std::optional<uint64_t> used_before;
-  std::optional<uint64_t> used_after;
+  std::optional<uint64_t> used_before, used_after;  // as above
 };
 
 FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request);

@@ -5,7 +5,7 @@ import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { ofRow } from '../compared-at.js';
-import { returnedCheck } from '../returned-memory.js';
+import { invalidIfKept, returnedCheck } from '../returned-memory.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { allocationPairs } from './allocation-pairs.js';
@@ -118,7 +118,7 @@ export const memoryFreeLatency: MetricDefinition = {
     }
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
     return {
-      ...(leak.passed === false && { status: 'invalid' as const, reason: `memory not returned: ${leak.detail}` }),
+      ...invalidIfKept(leak),
       value,
       ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),

@@ -9,7 +9,7 @@ import { trimmed, trimmedMean } from '../../stats/trimmed-mean.js';
 import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
 import { concat } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { returnedCheck } from '../returned-memory.js';
+import { invalidIfKept, returnedCheck } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
 import { formatBytes } from '../units.js';
 import { allocationPairs } from './allocation-pairs.js';
@@ -235,7 +235,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     };
     return {
       ...(!check.passed && { status: 'invalid' as const, reason: `cells off the line: ${check.detail}` }),
-      ...(leak.passed === false && { status: 'invalid' as const, reason: `memory not returned: ${leak.detail}` }),
+      ...invalidIfKept(leak),
       value: valueNs,
       ci95,
       headline: concat(...(cells.find(({ live }) => live === HEADLINE_LIVE)?.visits ?? []).map(pairsOf)),
