@@ -1,7 +1,7 @@
-/** Whether a card holds the same amount of memory after a measurement as before. */
-import { expect, it } from 'vitest';
+/** Whether a card, or a process, holds the same amount of memory after a measurement as before. */
+import { describe, expect, it } from 'vitest';
 import type { CardMemory, GroundTruth } from '../../lib/native/ground-truth.js';
-import { withCardAsFound } from '../../lib/metrics/returned-memory.js';
+import { returnedCheck, withCardAsFound } from '../../lib/metrics/returned-memory.js';
 
 const { signal } = new AbortController();
 
@@ -38,4 +38,21 @@ it('is not checked without a coordinator', async () => {
   expect((await lookedAt(null)).passed).toBe('not checked');
   expect((await lookedAt(truthOf(null))).passed).toBe('not checked');
   expect((await lookedAt(truthOf(10, null))).passed).toBe('not checked');
+});
+
+describe('a process that held memory before', () => {
+  const MIB = 2 ** 20;
+  it.each([
+    [100, 4, true],
+    [100, 4.1, false],
+    [1_000, 10, true],
+    [1_000, 10.1, false],
+    // A hoard of an earlier measurement.
+    [100_000, 16, true],
+    [100_000, 256, false],
+  ])('of %d MiB may keep %d MiB more: %s', (before, kept, passed) => {
+    const usedBefore = before * MIB;
+    const enough = { usedBefore, usedAfter: usedBefore };
+    expect(returnedCheck([enough, { usedBefore, usedAfter: usedBefore + kept * MIB }]).passed).toBe(passed);
+  });
 });
