@@ -259,7 +259,7 @@ describe('a program that serves', () => {
     ],
     [sh('sleep 1000', { timeoutSeconds: 0.3 }), /^it was not ready \(a line with 'up'\) after 0\.3 s and was stopped/],
     [
-      sh('echo up; trap "exit 5" TERM; while true; do sleep 0.05; done'),
+      sh('trap "exit 5" TERM; echo up; while true; do sleep 0.05; done'),
       /^when it was stopped it ended with exit code 5\./,
     ],
   ])('fails: %#', async (own, failure) => {
