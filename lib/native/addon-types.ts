@@ -135,9 +135,6 @@ export interface AllocationBlock {
   live: number;
   allocNs: Float64Array;
   freeNs: Float64Array;
-  /** Device memory of this process before and after the block; null if NVML cannot report it. */
-  usedBefore: number | null;
-  usedAfter: number | null;
 }
 
 export interface FreeRequest {

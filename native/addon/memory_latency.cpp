@@ -35,9 +35,6 @@ struct Fields<AllocationBlock> : FieldsOf<AllocationBlock> {
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(alloc_ns));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(used_before)
-              .says("Device memory of this process before and after the block; null if NVML cannot report it."));
-    visit(GVB_FIELD(used_after));
   }
 };
 

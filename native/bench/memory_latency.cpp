@@ -23,23 +23,19 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
   block.bytes = block_bytes(session, request.api, request.bytes);
   block.live = request.live;
   const Stream stream = make_stream(session.cuda);
-  block.used_before = used_bytes(session);
-  {
-    const auto allocator = make_allocator(session, request.api, block.bytes, stream.get());
-    LiveBlocks blocks(session.cuda, *allocator);
-    blocks.resize(request.live, session.token);
-    for (unsigned i = 0; i < request.warmup + request.count; ++i) {
-      session.token.check();
-      const double allocated = blocks.allocate();
-      verify_block(session.cuda, blocks.newest(), block.bytes, stream.get());
-      check_disjoint(blocks.pointers(), block.bytes);
-      const double freed = blocks.free_at(0);
-      if (i < request.warmup) continue;
-      block.alloc_ns.push_back(allocated);
-      block.free_ns.push_back(freed);
-    }
+  const auto allocator = make_allocator(session, request.api, block.bytes, stream.get());
+  LiveBlocks blocks(session.cuda, *allocator);
+  blocks.resize(request.live, session.token);
+  for (unsigned i = 0; i < request.warmup + request.count; ++i) {
+    session.token.check();
+    const double allocated = blocks.allocate();
+    verify_block(session.cuda, blocks.newest(), block.bytes, stream.get());
+    check_disjoint(blocks.pointers(), block.bytes);
+    const double freed = blocks.free_at(0);
+    if (i < request.warmup) continue;
+    block.alloc_ns.push_back(allocated);
+    block.free_ns.push_back(freed);
   }
-  block.used_after = used_bytes(session);
   return block;
 }
 

@@ -22,8 +22,6 @@ struct AllocationBlock {
   unsigned live = 0;
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;  // oldest first
-  // Bytes that this process uses on the device, before and after the block; nullopt if NVML cannot report it.
-  std::optional<uint64_t> used_before, used_after;
 };
 
 AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequest& request);
@@ -41,7 +39,9 @@ struct FreeBlock {
   size_t bytes = 0;
   unsigned live = 0;
   std::vector<double> free_ns;
-  std::optional<uint64_t> used_before, used_after;  // as above
+  // Bytes that this process uses on the device, before and after the block; nullopt if NVML cannot report it.
+  std::optional<uint64_t> used_before;
+  std::optional<uint64_t> used_after;
 };
 
 FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request);

@@ -5,7 +5,6 @@ import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
 import { ofRow } from '../compared-at.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { invalidIfKept, type MemorySpan, returnedCheck } from '../returned-memory.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { allocationPairs } from './allocation-pairs.js';
@@ -78,7 +77,6 @@ export const memoryAllocationLatency: MetricDefinition = {
     const session = await context.session();
     const { limit, sizes } = await memoryRoom(session);
     const rows: Record<string, unknown>[] = [];
-    const spans: MemorySpan[] = [];
     let headline: Collected<AllocationBlock> | null = null;
     for (const [index, plan] of shuffled(plans(sizes), context.options.seed).entries()) {
       const { api, bytes } = plan;
@@ -92,8 +90,6 @@ export const memoryAllocationLatency: MetricDefinition = {
         const row = await measureRow(context, session, plan, live, index / STEPS);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
         rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
-        // A pool may keep its memory.
-        if (api === 'cuMemAlloc') spans.push(...row.blocks);
         if (isHeadline(plan)) headline = row;
       } catch (error) {
         const state = rowState(error);
@@ -104,8 +100,7 @@ export const memoryAllocationLatency: MetricDefinition = {
     context.progress('pairs', (STEPS - 1) / STEPS);
     const paired = { bytes: HEADLINE_BYTES, live: PAIRED_LIVE, order: 'fifo', limit } as const;
     const { pairs } = await allocationPairs(context, paired, ['allocation']);
-    const leak = returnedCheck(spans);
-    const common = { details: { limitBytes: limit, sizes: rows.sort(byApiAndSize), pairs }, checks: [leak] };
+    const details = { limitBytes: limit, sizes: rows.sort(byApiAndSize), pairs };
     if (!headline)
       return {
         status: 'unsupported',
@@ -113,15 +108,17 @@ export const memoryAllocationLatency: MetricDefinition = {
         value: null,
         ci95: null,
         headline: null,
-        ...common,
+        details,
+        checks: [],
       };
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
     return {
-      ...invalidIfKept(leak),
       value,
       ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),
-      ...common,
+      details,
+      // An unusable allocation has already ended the measurement.
+      checks: [],
     };
   },
 };
