@@ -127,9 +127,9 @@ DeviceMemory cleared(const Cuda& cuda, size_t bytes) {
 }
 
 size_t l2_bytes(const AggressorTools& tools) {
-  const auto bytes = card_attribute(tools.session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  if (!bytes || *bytes <= 0) throw Missing{"the driver does not say how large the L2 cache is"};
-  return static_cast<size_t>(*bytes);
+  const uint64_t bytes = card_l2_bytes(tools.session);
+  if (bytes == 0) throw Missing{"the driver does not say how large the L2 cache is"};
+  return bytes;
 }
 
 // Eight times the L2 cache, so that hardly anything stays in it; or the size of the cache, so that nothing else does.

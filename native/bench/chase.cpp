@@ -34,9 +34,9 @@ using ChaseReport = std::array<uint64_t, kChaseWords>;
 }
 
 uint64_t l2_bytes_of(const DeviceSession& session) {
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  if (l2.value_or(0) <= 0) throw Failure(FailureKind::kFunctionMissing, "The device does not report an L2 cache.");
-  return static_cast<uint64_t>(*l2);
+  const uint64_t l2 = card_l2_bytes(session);
+  if (l2 == 0) throw Failure(FailureKind::kFunctionMissing, "The device does not report an L2 cache.");
+  return l2;
 }
 
 // A uniformly random cycle: lines in random order, each followed by the next.

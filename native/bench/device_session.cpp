@@ -220,6 +220,11 @@ unsigned card_multiprocessors(const DeviceSession& session) {
   return at_least_one(card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 }
 
+uint64_t card_l2_bytes(const DeviceSession& session) {
+  return static_cast<uint64_t>(
+      std::max(0, card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).value_or(0)));
+}
+
 void require_attribute(const DeviceSession& session, abi::CUdevice_attribute which, const char* what) {
   if (device_attribute(session.cuda, session.device, which).value_or(1) != 0) return;
   throw Failure(FailureKind::kFunctionMissing, std::string("This device has no ") + what + ".");

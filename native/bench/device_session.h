@@ -107,6 +107,8 @@ std::optional<int> card_attribute(const DeviceSession& session, abi::CUdevice_at
 unsigned multiprocessors_of(const DeviceSession& session);
 // The card's own number; at least 1.
 unsigned card_multiprocessors(const DeviceSession& session);
+// The size of the card's own L2 cache; 0 if the driver does not report it.
+uint64_t card_l2_bytes(const DeviceSession& session);
 
 // Throws kFunctionMissing if the device reports that it does not support `what`.
 void require_attribute(const DeviceSession& session, abi::CUdevice_attribute which, const char* what);

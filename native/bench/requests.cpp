@@ -30,8 +30,7 @@ struct RequestStamps {
 // A power of two of words that fills half of the L2 cache, so that neighbours that evict it or keep DRAM busy have an
 // effect.
 size_t set_bytes(const DeviceSession& session) {
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  const size_t wanted = std::min(kMostSet, static_cast<size_t>(std::max(l2.value_or(0), 1 << 21)) / 2);
+  const size_t wanted = std::min(kMostSet, std::max(card_l2_bytes(session), uint64_t{1} << 21) / 2);
   size_t bytes = size_t{1} << 20;
   while (bytes * 2 <= wanted) bytes *= 2;
   return bytes;

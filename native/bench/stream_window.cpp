@@ -35,8 +35,7 @@ using Span = std::array<uint64_t, 2>;
 
 uint64_t buffer_bytes(const DeviceSession& session, uint64_t wanted) {
   if (wanted != 0) return std::max(wanted / kPieceBytes, uint64_t{1}) * kPieceBytes;
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  wanted = std::max(kLeastBytes, uint64_t{8} * static_cast<uint64_t>(std::max(0, l2.value_or(0))));
+  wanted = std::max(kLeastBytes, 8 * card_l2_bytes(session));
   return wanted / kGranule * kGranule;
 }
 

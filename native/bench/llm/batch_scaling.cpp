@@ -88,10 +88,8 @@ class Scaling {
 };
 
 std::optional<double> memory_ceiling_gbs(const DeviceSession& session) {
-  const auto khz = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  const auto bits = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-  if (!khz || !bits || *khz <= 0 || *bits <= 0) return std::nullopt;
-  return 2.0 * *khz * 1e3 * *bits / 8 / 1e9;
+  const double gbs = dram_ceiling_gbs(session);
+  return gbs > 0 ? std::optional(gbs) : std::nullopt;
 }
 
 void measure_reading(DeviceSession& session, const BatchScalingRequest& request, BatchScaling* out) {

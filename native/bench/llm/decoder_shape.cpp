@@ -19,8 +19,7 @@ uint64_t weight_bytes(const DeviceSession& session, uint64_t limit_bytes) {
   size_t free = 0, total = 0;
   GVB_CALL(session.cuda, "reading the memory's size", cuMemGetInfo_v2, &free, &total);
   const uint64_t limit = limit_bytes != 0 ? limit_bytes : total != 0 ? total : free;
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  const uint64_t caches = uint64_t{kCaches} * static_cast<uint64_t>(std::max(0, l2.value_or(0)));
+  const uint64_t caches = kCaches * card_l2_bytes(session);
   return std::max(caches, std::min(limit / 4, kMostWeightBytes));
 }
 
@@ -46,9 +45,7 @@ DecoderShape default_decoder(const DeviceSession& session, uint64_t limit_bytes)
   DecoderShape shape = of_llama(hidden, 1);
   while (shape.streamed_bytes() + 2 * shape.layer_values() <= wanted) ++shape.layers;
   // Rounding down would go below that minimum.
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  while (shape.streamed_bytes() < uint64_t{kCaches} * static_cast<uint64_t>(std::max(0, l2.value_or(0))))
-    ++shape.layers;
+  while (shape.streamed_bytes() < kCaches * card_l2_bytes(session)) ++shape.layers;
   return shape;
 }
 

@@ -189,8 +189,7 @@ PreparedDecoder prepare_decoder(DeviceSession& session, const DecoderRequest& re
   warm_up(*kept.decoder, kept.task);
   out.weight_bytes = shape.streamed_bytes();
   out.cache_bytes = kept.decoder->cache_bytes();
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  out.l2_bytes = static_cast<uint64_t>(std::max(0, l2.value_or(0)));
+  out.l2_bytes = card_l2_bytes(session);
   out.dram_ceiling_gbs = dram_ceiling_gbs(session);
   out.launches = kept.decoder->launches_of_step();
   out.variant = kept.decoder->variant();

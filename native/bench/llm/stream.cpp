@@ -159,8 +159,7 @@ class Streams {
 
 uint64_t stream_bytes(const DeviceSession& session) {
   constexpr uint64_t kGranule = uint64_t{2} << 20, kLeast = uint64_t{1} << 30;
-  const auto l2 = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  const uint64_t wanted = std::max(kLeast, uint64_t{8} * static_cast<uint64_t>(std::max(0, l2.value_or(0))));
+  const uint64_t wanted = std::max(kLeast, 8 * card_l2_bytes(session));
   const uint64_t room = visible_memory(session).free_bytes.value_or(wanted * 4) / 4;
   return std::max(std::min(wanted, room) / kGranule, uint64_t{1}) * kGranule;
 }

@@ -18,15 +18,10 @@ constexpr uint64_t kLeastMemory = uint64_t{512} << 20;
 constexpr uint8_t kWeightPoison = 0xff;  // NaN in every format
 constexpr unsigned kSampledElements = 16;
 
-uint64_t l2_bytes(const DeviceSession& session) {
-  const auto bytes = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  return static_cast<uint64_t>(std::max(0, bytes.value_or(0)));
-}
-
 uint64_t bytes_of_layer(const StackShape& shape) { return uint64_t{shape.n} * shape.k * bytes_of(shape.number); }
 
 StackShape completed(const DeviceSession& session, StackShape shape) {
-  const uint64_t l2 = l2_bytes(session);
+  const uint64_t l2 = card_l2_bytes(session);
   if (shape.n == 0 || shape.k == 0) {
     shape.n = shape.k = kWeightSide;
     while (bytes_of_layer(shape) < 2 * l2) shape.n *= 2;
