@@ -22,16 +22,17 @@ struct Case {
   unsigned width, batch, heads, kv_heads, length;
   bool causal;
   uint64_t seed;
+  float spread = 1;  // standard deviation of the queries, and of the scores
 };
 
 using Values = std::vector<uint16_t>;
 
 template <class Format>
-Values normal_values(size_t count, uint64_t seed) {
+Values normal_values(size_t count, uint64_t seed, float deviation = 1) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
   Values values(count);
-  for (uint16_t& value : values) value = static_cast<uint16_t>(gvb::encode<Format>(normal(random)));
+  for (uint16_t& value : values) value = static_cast<uint16_t>(gvb::encode<Format>(deviation * normal(random)));
   return values;
 }
 
@@ -99,7 +100,7 @@ constexpr double kTolerance = 3.0 / (1 << (Format::kMantissa + 1));
 template <class Format, class Run>
 void test(const Case& its, const gvb::AttentionTile& tile, const Run& run) {
   const size_t row = size_t{its.width} * its.batch * its.length;
-  Inputs in = {normal_values<Format>(row * its.heads, 1), normal_values<Format>(row * its.kv_heads, 2),
+  Inputs in = {normal_values<Format>(row * its.heads, 1, its.spread), normal_values<Format>(row * its.kv_heads, 2),
                normal_values<Format>(row * its.kv_heads, 3)};
   Values out(row * its.heads, 0xffff);
   unsigned long long blocks = 0;
@@ -171,6 +172,9 @@ void test_attention() {
   // Shorter than a tile, and a single token.
   test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128, {128, 1, 2, 2, 33, false, 6});
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128, {128, 2, 1, 1, 1, true, 7});
+  // Scores so far apart that later ones shrink the sums of earlier ones to almost nothing.
+  test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 1, 1, 1, 330, true, 8, 4});
+  test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128, {128, 1, 1, 1, 330, false, 9, 8});
 
   // Two tiles of queries, the second with a masked edge; keys in four blocks, so that both stages are used twice.
   test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d128, {128, 1, 1, 1, 460, false, 1});
@@ -179,4 +183,6 @@ void test_attention() {
   test_hopper<gvb::F16>(gvb_attention_sm90_f16_d64, {64, 1, 1, 1, 400, true, 4});
   test_hopper<gvb::F16>(gvb_attention_sm90_f16_d64, {64, 2, 2, 1, 70, false, 5});
   test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d64, {64, 1, 1, 1, 1, true, 6});
+  test_hopper<gvb::F16>(gvb_attention_sm90_f16_d64, {64, 1, 1, 1, 520, true, 7, 4});
+  test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d128, {128, 1, 1, 1, 520, false, 8, 8});
 }
