@@ -1,6 +1,7 @@
 // How often a comparison detects a delay of known size on this GPU: the calibration interposer slows the calls that a
 // metric times by 0, 2, 5 and 10 % of what they take here. Random sets of rounds from one long comparison stand for
-// comparisons of fewer rounds. Usage: node bench/detection.js TOOL INTERPOSER OUT [ROUNDS]   (default 25 rounds)
+// comparisons of fewer rounds. Usage: node bench/detection.js TOOL INTERPOSER OUT [ROUNDS]   (default 25 rounds, about
+// 25 s each on an H200). Ctrl-C ends the comparison, and the complete rounds so far count.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,6 +22,8 @@ const DELAYED = {
 };
 const NS_PER = { us: 1e3, ms: 1e6 };
 
+// The comparison receives it too, writes what it has and ends.
+process.on('SIGINT', () => {});
 mkdirSync(out, { recursive: true });
 const ids = Object.keys(DELAYED);
 
@@ -43,9 +46,14 @@ function compared(name, systems, rounds) {
   const { status } = spawnSync(tool, [...args, '--output', join(out, name), '--json', json], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  // 1: a result is missing, and its round is left out.
-  if (status !== 0 && status !== 1) throw new Error(`Expected compare to end with 0 or 1 but received ${status}.`);
-  return JSON.parse(readFileSync(json, 'utf8')).systems;
+  // 1: a result is missing, and its round is left out. 130: interrupted, and the rounds so far count.
+  if (![0, 1, 130].includes(status))
+    throw new Error(`Expected compare to end with 0, 1 or 130 but received ${status}.`);
+  const measured = JSON.parse(readFileSync(json, 'utf8')).systems.map((its) =>
+    its.filter(({ completed }) => completed),
+  );
+  const complete = Math.min(...measured.map((its) => its.length));
+  return measured.map((its) => its.slice(0, complete));
 }
 
 const resultOf = (round, id) => round.metrics.find((one) => one.id === id);
@@ -68,6 +76,7 @@ const [reference, ...slower] = compared(
 );
 
 const columns = ['metric', 'delay', 'ratio seen', 'between rounds', ...TIERS.map(({ rounds }) => `${rounds} rounds`)];
+console.log(`${reference.length} rounds\n`);
 console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---|').join('')}`);
 for (const id of ids)
   for (const [i, effect] of EFFECTS.entries()) {
