@@ -18,15 +18,21 @@ class BlockCounter {
 
   abi::CUdeviceptr device() const { return memory_.get(); }
 
+  // Waits for all launches so far.
+  uint64_t ran() const {
+    uint64_t blocks = 0;
+    GVB_CALL(cuda_, "waiting for counted kernels", cuCtxSynchronize);
+    GVB_CALL(cuda_, "reading the count of blocks", cuMemcpyDtoH_v2, &blocks, memory_.get(), sizeof blocks);
+    return blocks;
+  }
+
   // Throws kInvalidResult if the device did not run all the blocks that `call` accepted.
   void check(uint64_t launched, const char* call) const {
-    uint64_t ran = ~launched;
-    GVB_CALL(cuda_, "waiting for counted kernels", cuCtxSynchronize);
-    GVB_CALL(cuda_, "reading the count of blocks", cuMemcpyDtoH_v2, &ran, memory_.get(), sizeof ran);
-    if (ran == launched) return;
+    const uint64_t blocks = ran();
+    if (blocks == launched) return;
     throw Failure(FailureKind::kInvalidResult, std::string("a call reported success without doing its work: ") + call +
                                                    " accepted kernels of " + std::to_string(launched) +
-                                                   " blocks, the device ran " + std::to_string(ran) + ".");
+                                                   " blocks, the device ran " + std::to_string(blocks) + ".");
   }
 
  private:

@@ -213,9 +213,9 @@ class Batches {
         call_(call),
         arguments_(session.kept<Arguments>()),
         memory_(make_memory(session.cuda, kBytes)),
-        counter_(session.cuda) {
+        counters_{BlockCounter(session.cuda), BlockCounter(session.cuda)} {
     arguments_.memory = memory_.get();
-    arguments_.count = counter_.device();
+    arguments_.count = counters_[0].device();
     const std::string name = call.name;
     if (starts_with(name, "cuGraph"))
       arguments_.graph.emplace(session.cuda, arguments_.kernel, ChainShape{1, 32}, arguments_.parameters);
@@ -226,6 +226,7 @@ class Batches {
   // depend on the batch length.
   double per_call(void* function, unsigned calls) {
     if (moves_data()) prepare_data();
+    if (sets_parameters()) arguments_.count = counters_[which_ ^= 1].device();
     CUresult codes = abi::CUDA_SUCCESS;
     if (calls > 1) codes = call_.run(function, arguments_, 1).codes;
     made_ += calls + (calls > 1 ? 1 : 0);
@@ -233,13 +234,14 @@ class Batches {
     session_.cuda.check(codes | batch.codes, call_.name, "making it in a batch");
     if (call_.queues_work) GVB_CALL(session_.cuda, "draining a batch", cuStreamSynchronize, arguments_.stream);
     if (moves_data()) check_data();
+    if (sets_parameters()) check_parameters();
     return static_cast<double>(batch.took_ns) / calls;
   }
 
   // Checks that every launch ran, through either pointer.
   void check() const {
     const std::string name = call_.name;
-    if (starts_with(name, "cuLaunchKernel") || name == "cuGraphLaunch") counter_.check(made_, call_.name);
+    if (starts_with(name, "cuLaunchKernel") || name == "cuGraphLaunch") counters_[0].check(made_, call_.name);
   }
 
  private:
@@ -266,13 +268,26 @@ class Batches {
     return std::all_of(data_.begin(), data_.end(), [](uint64_t word) { return word == 0; });
   }
 
+  bool sets_parameters() const { return call_.name == std::string("cuGraphExecKernelNodeSetParams_v2"); }
+
+  // A launch of the graph counts where the parameters say that were set last.
+  void check_parameters() {
+    const uint64_t before = counters_[which_].ran();
+    GVB_CALL(session_.cuda, "launching a graph after a batch", cuGraphLaunch, arguments_.executable(),
+             arguments_.stream);
+    if (counters_[which_].ran() > before) return;
+    throw Failure(FailureKind::kInvalidResult,
+                  std::string("a call reported success without doing its work: ") + call_.name + " set no parameters.");
+  }
+
   DeviceSession& session_;
   const PairedCall& call_;
   Arguments& arguments_;
   const DeviceMemory memory_;
   std::array<uint64_t, 8> data_{};  // as many bytes as a fill overwrites
   uint64_t mark_ = 0;
-  const BlockCounter counter_;
+  const std::array<BlockCounter, 2> counters_;  // the second only for parameters that alternate
+  unsigned which_ = 0;
   uint64_t made_ = 0;
 };
 

@@ -122,6 +122,7 @@ describe('launches that did not run', () => {
   it.each([
     ['cuMemsetD8Async', 'cuMemsetD8Async', 'filled nothing'],
     ['cuMemcpyDtoHAsync', 'cuMemcpyDtoHAsync_v2', 'copied nothing'],
+    ['cuGraphExecKernelNodeSetParams', 'cuGraphExecKernelNodeSetParams_v2', 'set no parameters'],
   ])('have no row in OH-005 if they are no launches: %s', async (call, name, did) => {
     const result = await inChild('measureApiInterception', `${call}=100`, 10);
     const { functions, missing } = result.details as Record<string, { name: string; failed?: string }[]>;
