@@ -72,7 +72,6 @@ class LoadRun {
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     const int64_t started = now_ns();
     until_ = std::max(started, request_.start_at_ns) + static_cast<int64_t>(request_.duration_ns);
-    load_.host_started_ns = static_cast<double>(started - request_.start_at_ns);
     let_others_begin();
     launch_until_over();
     ledger_.stop();
@@ -158,6 +157,7 @@ class LoadRun {
     const auto slot = static_cast<unsigned>(load_.launches % request_.in_flight);
     for (unsigned i = 0; i < request_.nodes; ++i) ledger_.clear(slot * request_.nodes + i);
     const int64_t called = now_ns();
+    if (load_.launches == 0) load_.host_started_ns = static_cast<double>(called - request_.start_at_ns);
     call(slot);
     calls_ns_.add(static_cast<double>(now_ns() - called));
     ++load_.launches;

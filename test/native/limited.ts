@@ -94,11 +94,11 @@ export interface TrueShares {
   tolerance: number;
 }
 
-/** The shares in each bin that is entirely within the load. */
-export function trueShares(load: LoadRecord, freeShare: number, binMs: number): TrueShares {
+/** The shares in each bin that is entirely within the load, and in as many bins before as `lead` says. */
+export function trueShares(load: LoadRecord, freeShare: number, binMs: number, lead = 0): TrueShares {
   const binNs = binMs * 1e6;
   const [from, to] = spanOf(load);
-  const first = Math.ceil(from / binNs);
+  const first = Math.ceil(from / binNs) - lead;
   const percent = Array.from({ length: Math.floor(to / binNs) - first }, (_, i) => {
     const [begins, ends] = [(first + i) * binNs, (first + i + 1) * binNs];
     const inside = load.filter((kernel) => deviceTime(kernel.ends) > begins && deviceTime(kernel.begins) < ends);
@@ -107,4 +107,22 @@ export function trueShares(load: LoadRecord, freeShare: number, binMs: number): 
     return (100 * inside.reduce((total, kernel) => total + part(kernel), 0)) / binNs / freeShare;
   });
   return { percent, tolerance: (100 * Math.max(...load.map(lengthOf))) / binNs / freeShare };
+}
+
+/** A layer that still idles for an earlier kernel holds back the first one of a load for one of its periods at most. */
+const MOST_LEAD = 2;
+
+/**
+ * The shares in the published bins. They begin with the first launch, which the record does not relate to the device's
+ * clock: so with the number of bins before the first kernel that fits best.
+ */
+export function trueSharesAs(seen: readonly number[], load: LoadRecord, freeShare: number, binMs: number): TrueShares {
+  const leads = Array.from({ length: MOST_LEAD + 1 }, (_, lead) => {
+    const { percent, tolerance } = trueShares(load, freeShare, binMs, lead);
+    const shares = percent.slice(0, seen.length);
+    const error = shares.reduce((sum, share, i) => sum + Math.abs(share - (seen[i] ?? 0)), 0);
+    return { percent: shares, tolerance, error };
+  });
+  const fits = leads.filter(({ percent }) => percent.length === seen.length);
+  return fits.sort((a, b) => a.error - b.error)[0] ?? trueShares(load, freeShare, binMs);
 }

@@ -9,7 +9,15 @@ import { BACK_TO_BACK, type Shape } from './load-shapes.js';
 import { busyShare, idleShare, type Mechanism, mechanismOf } from './mechanism.js';
 import { besideNvml, type NvmlUtilization } from './nvml-utilization.js';
 import { type Swings, swingsOf } from './swings.js';
-import { rateOf, type Reference, runLoad, sharesPercent, withLimits, withoutLimits } from './tenant-load.js';
+import {
+  rateOf,
+  rateSinceLaunch,
+  type Reference,
+  runLoad,
+  sharesPercent,
+  withLimits,
+  withoutLimits,
+} from './tenant-load.js';
 
 export const BIN_MS = 100;
 /** More than this cannot happen under a limit: the run without the limit must have been slowed down. */
@@ -132,7 +140,7 @@ interface Loads {
 function rowOf(shape: Shape, smPercent: number, { limited, reference, windows }: Loads): Row {
   const series = sharesPercent(limited, BIN_MS, rateOf(reference));
   const kept = series.slice(Math.round(windows.dropMs / BIN_MS));
-  const achievedPercent = kept.length > 0 ? mean(kept) : (100 * rateOf(limited)) / rateOf(reference);
+  const achievedPercent = kept.length > 0 ? mean(kept) : (100 * rateSinceLaunch(limited)) / rateOf(reference);
   const { inFlight } = shape.request;
   return {
     smPercent,

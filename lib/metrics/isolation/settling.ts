@@ -1,8 +1,9 @@
 /** When the share of a limited tenant settles at its limit. */
+import { LIMIT_TOLERANCE } from './exceeded.js';
 
 export interface Bins {
   binMs: number;
-  /** Work of each bin in per cent of that without a limit, from the load's first whole bin on. */
+  /** Work of each bin in per cent of that without a limit, from the first launch on. */
   percent: readonly number[];
 }
 
@@ -18,8 +19,6 @@ export interface Settling {
 /** Length of the moving average, and of the time for which it must stay. */
 const AVERAGE_MS = 500;
 export const STAY_MS = 2_000 + AVERAGE_MS;
-/** Tolerance relative to the limit. */
-const TOLERANCE = 0.1;
 
 export function settling({ binMs, percent }: Bins, limitPercent: number): Settling {
   const width = Math.round(AVERAGE_MS / binMs);
@@ -27,7 +26,7 @@ export function settling({ binMs, percent }: Bins, limitPercent: number): Settli
   const averages = percent
     .slice(0, Math.max(0, percent.length - width + 1))
     .map((_, i) => mean(percent.slice(i, i + width)));
-  const within = averages.map((average) => Math.abs(average - limitPercent) <= TOLERANCE * limitPercent);
+  const within = averages.map((average) => Math.abs(average - limitPercent) <= LIMIT_TOLERANCE * limitPercent);
   const first = within.findIndex((_, i) => i + stay < within.length && within.slice(i, i + stay + 1).every(Boolean));
   const until = first < 0 ? percent.length : first;
   const above = percent.slice(0, until).reduce((sum, share) => sum + Math.max(0, share - limitPercent), 0);

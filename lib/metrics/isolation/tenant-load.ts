@@ -76,12 +76,25 @@ export async function withoutLimits<T>(
 /** Work per nanosecond, from the first kernel's start to the last one's end. */
 export const rateOf = ({ work, startedNs, endedNs }: Load): number => work / (endedNs - startedNs);
 
-/** Work in per cent of `rate` for each bin that is entirely within the load. */
-export function sharesPercent({ bins, startedNs, endedNs }: Load, binMs: number, rate: number): number[] {
+/**
+ * When the tenant began to launch, on the clock of the bins. The first kernel may start much later: a layer can hold it
+ * back too. The host's clock is known on the device's to half a bracket.
+ */
+const launchedNs = ({ startedNs, hostStartedNs, hostOriginNs, hostBracketNs }: Load): number =>
+  Math.min(startedNs, hostStartedNs - hostOriginNs + hostBracketNs / 2);
+
+/** Work per nanosecond, from the first launch to the last kernel's end. */
+export const rateSinceLaunch = (load: Load): number => load.work / (load.endedNs - launchedNs(load));
+
+/** Work in per cent of `rate` for each bin between the first launch and the last kernel's end. */
+export function sharesPercent(load: Load, binMs: number, rate: number): number[] {
   const binNs = binMs * 1e6;
-  return bins
-    .slice(Math.ceil(startedNs / binNs), Math.floor(endedNs / binNs))
-    .map((work) => (100 * work) / (rate * binNs));
+  const first = Math.ceil(launchedNs(load) / binNs);
+  const end = Math.floor(load.endedNs / binNs);
+  return Array.from(
+    { length: Math.max(0, end - first) },
+    (_, i) => (100 * (load.bins[first + i] ?? 0)) / (rate * binNs),
+  );
 }
 
 /** The limit to test if one is set; null if none is. */

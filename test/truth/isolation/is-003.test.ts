@@ -6,7 +6,14 @@ import { type Swings, swingsOf } from '../../../lib/metrics/isolation/swings.js'
 import { measureMetric } from '../../../lib/metrics/measure.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { metricNamed } from '../../metric-named.js';
-import { freeShares, limitedSystem, type LimitedSystem, recordedLoads, trueShares } from '../../native/limited.js';
+import {
+  freeShares,
+  limitedSystem,
+  type LimitedSystem,
+  recordedLoads,
+  trueShares,
+  trueSharesAs,
+} from '../../native/limited.js';
 import { measured, truthOutside } from '../../native/measured.js';
 
 const BIN_MS = 100;
@@ -43,8 +50,8 @@ function expectRecorded(result: MetricResult, { record }: Pick<LimitedSystem, 'r
   const shares = result.details.shares as Shares[];
   expect(limited).toHaveLength(rowsOf(result).length);
   for (const [i, free1] of freeShares(free ?? []).entries()) {
-    const { percent, tolerance } = trueShares(limited?.[i] ?? [], free1, BIN_MS);
     const seen = shares[i]?.percent ?? [];
+    const { percent, tolerance } = trueSharesAs(seen, limited?.[i] ?? [], free1, BIN_MS);
     expect(seen).toHaveLength(percent.length);
     // Shares are published to a tenth of a per cent.
     for (const [bin, share] of seen.entries())
@@ -80,6 +87,7 @@ describe('IS-003', () => {
     expect(result.details.reference).toBe('the same tenant without a limit');
     expectRecorded(result, { record });
     expect(Math.abs(ofTheTime(result, { record }) - 30)).toBeLessThan(LAYER_PERCENT);
+    expect(result.violations).toBeUndefined();
     // There is no coordinator here that sees the card from outside.
     for (const { nvml } of rowsOf(result))
       expect(nvml).toEqual({
@@ -99,6 +107,12 @@ describe('IS-003', () => {
     expect(result.details.reference).toBe('a process without the layer');
     expect(Math.abs(ofTheTime(result, { record }) - 60)).toBeLessThan(LAYER_PERCENT);
     expect(result.value).toBeLessThan(15);
+    const share = rowOf(result).achievedPercent.toFixed(1);
+    expect(result.violations).toEqual([
+      {
+        detail: `${share} % of the work without a limit under a limit of 30 % (kernels back to back, 1 to 3 s after the first launch)`,
+      },
+    ]);
   });
 
   it('finds a limit that applies only to large grids', async () => {

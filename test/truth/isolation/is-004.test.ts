@@ -8,7 +8,7 @@ import { measureMetric } from '../../../lib/metrics/measure.js';
 import type { System } from '../../../lib/systems/system.js';
 import { metricNamed } from '../../metric-named.js';
 import { emptyFolder } from '../../native/child.js';
-import { freeShares, limitedSystem, recordedLoads, trueShares } from '../../native/limited.js';
+import { freeShares, limitedSystem, recordedLoads, trueSharesAs } from '../../native/limited.js';
 import { measured } from '../../native/measured.js';
 
 const BIN_MS = 20;
@@ -24,8 +24,10 @@ async function measure(interpose: string | undefined) {
   const { system, record } = await limitedSystem({ ...(interpose !== undefined && { interpose }), smPercent: LIMIT });
   const result = await measured('IS-004', system);
   const [free, limited] = recordedLoads(record);
-  const truth = trueShares(limited?.[0] ?? [], freeShares(free ?? [])[0] ?? Number.NaN, BIN_MS);
-  return { result, details: result.details as unknown as Details, truth };
+  const details = result.details as unknown as Details;
+  const seen = details.shares[0]?.percent ?? [];
+  const truth = trueSharesAs(seen, limited?.[0] ?? [], freeShares(free ?? [])[0] ?? Number.NaN, BIN_MS);
+  return { result, details, truth };
 }
 
 /** The excess over the limit in the first bins, from the record, and the tolerance of each bin. */
@@ -44,6 +46,7 @@ describe('IS-004', () => {
   ])('finds a limit that holds %s', async (_, interpose, fromMs) => {
     const { result, details, truth } = await measure(interpose);
     expect(result).toMatchObject({ status: 'ok', unit: 'ms', processes: 2 });
+    expect(result.violations).toBeUndefined();
     for (const [i, share] of details.shares[0]?.percent.entries() ?? [])
       expect(Math.abs(share - (truth.percent[i] ?? Number.NaN))).toBeLessThan(truth.tolerance + 0.05);
     // The average of 500 ms may exceed the limit by 10 %: 33 ms without it. The first bin is preceded by one more.
@@ -55,15 +58,19 @@ describe('IS-004', () => {
   });
 
   it.each([
-    ['changes all the time', 'share={smPercent}@20ms,shareswings=700ms'],
-    ['is held to twice as much', 'share=80@20ms'],
-    ['does not exist', undefined],
-  ])('publishes no number for a limit that %s', async (_, interpose) => {
+    ['changes all the time', 'share={smPercent}@20ms,shareswings=700ms', true],
+    ['is held to twice as much', 'share=80@20ms', true],
+    ['does not exist', undefined, true],
+    ['is held to half as much', 'share=20@20ms', false],
+  ])('publishes no number for a limit that %s', async (_, interpose, exceeds) => {
     const { result, details, truth } = await measure(interpose);
     expect(result).toMatchObject({ status: 'failed', value: null, stats: null });
     expect(result.reason).toMatch(
-      /^> 2 s: the share did not settle within 10 % of the limit of 40 %; in the last second/,
+      /^> 1\.5 s: the share did not settle within 10 % of the limit of 40 %; in the last second/,
     );
+    const [, share] = result.reason?.match(/it was ([\d.]+) %$/) ?? [];
+    const violation = `${share} % of the work without a limit under a limit of 40 % (the last of 4 s after it was idle)`;
+    expect(result.violations).toEqual(exceeds ? [{ detail: violation }] : undefined);
     expect(details.settledAfterMs).toBeNull();
     const [overshoot, tolerance] = trueOvershoot(truth.percent, truth.tolerance, truth.percent.length);
     expect(Math.abs(details.overshootSmSeconds - overshoot)).toBeLessThan(Math.max(tolerance, 0.02 * overshoot));
@@ -99,9 +106,10 @@ describe('a limit that is changed while the tenant runs', () => {
     const { liveChange, shares } = details;
     expect(liveChange).toMatchObject({ fromPercent: LIMIT, toPercent: CHANGED });
     const [free, limited] = recordedLoads(record);
-    const truth = trueShares(limited?.[1] ?? [], freeShares(free ?? [])[0] ?? Number.NaN, BIN_MS);
-    expect(shares[1]?.percent).toHaveLength((1_000 + 2_500) / BIN_MS);
-    for (const [i, share] of shares[1]?.percent.entries() ?? [])
+    const seen = shares[1]?.percent ?? [];
+    const truth = trueSharesAs(seen, limited?.[1] ?? [], freeShares(free ?? [])[0] ?? Number.NaN, BIN_MS);
+    expect(seen).toHaveLength((1_000 + 2_500) / BIN_MS);
+    for (const [i, share] of seen.entries())
       expect(Math.abs(share - (truth.percent[i] ?? Number.NaN))).toBeLessThan(truth.tolerance + 0.05);
     const early = (500 * 0.1 * CHANGED) / (LIMIT - CHANGED);
     expect(liveChange.settledAfterMs).toBeGreaterThanOrEqual(Math.max(0, fromMs - early - 2 * BIN_MS));
