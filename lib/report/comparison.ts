@@ -7,6 +7,7 @@ import { readable } from '../results/readable.js';
 import { partly } from '../results/rounds.js';
 import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
+import { limitText } from './limit-text.js';
 import { PROGRAM_TITLE, programCostLines } from './program-costs.js';
 import { RANKING_TITLE, rankingLines } from './ranking.js';
 import { sceneTable } from './slowdowns.js';
@@ -62,11 +63,6 @@ export function missingText({ system, metrics, status, reason, rounds, of }: Mis
   const often = several && of > 1 ? `${rounds} of ${of} rounds` : partly(rounds, of);
   return plain(`${system}, ${what}: ${status}${reason ? `: ${reason}` : ''}${often ? ` (in ${often})` : ''}`);
 }
-
-export const limitText = ({ system, limitPercent, label, achievedPercent, detail }: View['computeLimits'][number]) =>
-  plain(
-    `${system}, ${limitPercent} %: ${label}${achievedPercent === null ? '' : ` (busy ${digits(achievedPercent)} % of the time)`}; ${detail}`,
-  );
 
 export function comparisonReport(document: ComparisonDocument, on: Screen = screen()): string {
   const view = readable(viewOf(document));

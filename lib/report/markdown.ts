@@ -1,7 +1,8 @@
 /** The comparison report as Markdown, to paste into an issue, a pull request or a wiki. */
 import type { Effect } from '../results/document.js';
 import { categoryTitle } from '../results/category-title.js';
-import { limitText, missingText } from './comparison.js';
+import { missingText } from './comparison.js';
+import { limitText } from './limit-text.js';
 import { violationText } from './violation-text.js';
 import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
 import { frontierMarkdown } from './frontier.js';

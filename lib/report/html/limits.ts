@@ -1,5 +1,6 @@
 /** Whether limits hold: violations, and whether compute limits take effect. */
 import { html, type Markup } from '../markup.js';
+import { limitFinding } from '../limit-text.js';
 import { shareFigures } from './figures.js';
 import type { Page } from './page-content.js';
 import { count, figure, table, text } from './table.js';
@@ -23,11 +24,11 @@ export function violations({ view }: Page): Markup | null {
 export function computeLimits({ view }: Page): Markup | null {
   if (view.computeLimits.length === 0) return null;
   const rows = view.computeLimits.map(
-    ({ system, limitPercent, achievedPercent, label, detail }) =>
+    (limit) =>
       html`<tr>
-        <th scope="row">${system}</th>
-        ${count(limitPercent)}${figure(achievedPercent)}${text(label)}
-        <td class="long">${detail}</td>
+        <th scope="row">${limit.system}</th>
+        ${count(limit.limitPercent)}${figure(limit.achievedPercent)}${text(limitFinding(limit))}
+        <td class="long">${limit.detail}</td>
       </tr>`,
   );
   return html`${table({
