@@ -9,7 +9,7 @@ import { formatBytes } from '../units.js';
 import { measureFunction } from '../measure-function.js';
 import { type Coverage, lookAfter, type Reuse, Victim, whileBothRun } from './leftovers.js';
 import { Attacker, layBait } from './memory-attacks.js';
-import type { SurfaceRow } from './surfaces.js';
+import { shareOnChip, type SurfaceRow } from './surfaces.js';
 import { drawTag } from './tag.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
@@ -134,8 +134,13 @@ function checksOf({ surfaces, coverage, reuse }: Found): Check[] {
   ];
 }
 
-function sentence(row: SurfaceRow): string {
-  return `${named(row)}: ${formatBytes(row.bytes ?? 0)} of another tenant's memory could be read`;
+export function leakText(row: SurfaceRow): string {
+  const { surface, bytes, lookedAtBytes } = row;
+  const found = formatBytes(bytes ?? 0);
+  const share = shareOnChip(surface, bytes ?? 0, lookedAtBytes);
+  if (share === null) return `${named(row)}: ${found} of another tenant's memory could be read`;
+  const scanned = `${found} of ${formatBytes(lookedAtBytes ?? 0)}, the same memory again and again`;
+  return `${named(row)}: another tenant's tag was in ${share} of what was scanned (${scanned})`;
 }
 
 function judge(found: Found, details: Record<string, unknown>, processes: number): Measured {
@@ -151,7 +156,7 @@ function judge(found: Found, details: Record<string, unknown>, processes: number
     headline: null,
     details: { surfaces, coverage, reusedInOneProcess: reuse, ...details },
     checks,
-    violations: leaking.map(sentence),
+    violations: leaking.map(leakText),
   };
 }
 

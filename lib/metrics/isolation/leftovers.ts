@@ -11,6 +11,7 @@ import {
   HOST_SURFACE,
   outcomeOf,
   release,
+  shareOnChip,
   type SurfaceRow,
   visit,
 } from './surfaces.js';
@@ -131,8 +132,15 @@ function rowOf(surface: Surface, transition: string, found: SurfaceFound, victim
     outcome: outcomeOf(found),
     bytes: found.taggedBytes,
     lookedAtBytes: found.bytes,
-    ...(found.otherBytes > 0 && { reason: `${found.otherBytes} bytes are neither zero nor the tag` }),
+    ...(found.otherBytes > 0 && { reason: unexplained(surface, found) }),
   };
+}
+
+function unexplained(surface: Surface, { otherBytes, bytes }: SurfaceFound): string {
+  const share = shareOnChip(surface, otherBytes, bytes);
+  return share === null
+    ? `${otherBytes} bytes are neither zero nor the tag`
+    : `${share} of what was scanned is neither zero nor the tag`;
 }
 
 /** Both work at the same time: the card switches between them, or runs both. */

@@ -1,5 +1,6 @@
 /** The surfaces of IS-005 through which the next tenant could read a tenant's memory. */
 import type { Surface, SurfaceFound } from '../../native/addon-types.js';
+import { number } from '../../results/plain.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 
@@ -15,6 +16,7 @@ export const DEVICE_SURFACES: readonly Surface[] = [
 ];
 /** Card memory without an address. */
 export const ARRAY_SURFACE: Surface = 'cuArrayCreate';
+/** Scanned by more blocks than fit on the card, again and again: bytes found there are no size, only a share. */
 export const CHIP_SURFACES: readonly Surface[] = ['shared memory', 'local memory', 'registers'];
 export const HOST_SURFACE: Surface = 'cuMemHostAlloc';
 
@@ -46,15 +48,21 @@ export interface SurfaceRow {
   transition: string;
   control: 'passed' | 'failed';
   outcome: Outcome;
-  /** Bytes with another tenant's tag; null if nothing was examined. */
+  /** Bytes with another tenant's tag, on the chip summed over all scans; null if nothing was examined. */
   bytes: number | null;
-  /** Examined bytes. */
+  /** Examined bytes, summed in the same way. */
   lookedAtBytes?: number;
   reason?: string;
 }
 
 export const outcomeOf = ({ taggedBytes, otherBytes }: Pick<SurfaceFound, 'taggedBytes' | 'otherBytes'>): Outcome =>
   taggedBytes > 0 ? 'leaks' : otherBytes > 0 ? 'unexplained' : 'clean';
+
+/** `52 %`: of the bytes that were examined, if that is the only meaningful way to say how many they are; else null. */
+export function shareOnChip(surface: string, bytes: number, lookedAtBytes: number | undefined): string | null {
+  if (!CHIP_SURFACES.some((one) => one === surface) || !lookedAtBytes) return null;
+  return `${number(Number(((100 * bytes) / lookedAtBytes).toPrecision(2)))} %`;
+}
 
 /** Whether the scanner found everything that its own process had written there. */
 export const controlOf = ({ bytes, taggedBytes }: SurfaceFound): SurfaceRow['control'] =>
