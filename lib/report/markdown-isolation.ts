@@ -3,7 +3,9 @@ import { quantity } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { interferenceMaps, interferenceTable } from './isolation/interference.js';
 import { leftOutDetails } from './isolation/left-out.js';
-import { type Outcome, type OutcomeTable, outcomeTables } from './isolation/outcome-tables.js';
+import { remarkLines } from './isolation/lines.js';
+import type { Outcome } from './isolation/outcome-kinds.js';
+import { type OutcomeTable, outcomeTables } from './isolation/outcome-tables.js';
 import { recoveryMatrix } from './isolation/recovery.js';
 import { sharePanels, shareTables } from './isolation/tenant-shares.js';
 import { type MarkdownColumn, markdownBlock, markdownTable, markdownText, titledMarkdown } from './markdown-text.js';
@@ -65,7 +67,9 @@ function leftOutMarkdown(view: View): string[] {
 
 /** Null if no metric has such details. */
 export function isolationMarkdown(view: View): string | null {
+  const remarks = remarkLines(view);
   const parts = [
+    ...(remarks.length > 0 ? [remarks.map((line) => `- ${markdownBlock(line)}`).join('\n')] : []),
     ...outcomeTables(view).map(outcomeMarkdown),
     ...interferenceMaps(view).map(interferenceTable).map(titledMarkdown),
     ...shareMarkdown(view),

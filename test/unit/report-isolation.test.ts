@@ -141,8 +141,8 @@ describe('interference', () => {
     expect(map).toMatchObject({ system: 'hami-core', victims: ['GEMM', 'copy', 'launch latency'] });
     expect(map?.aggressors).toHaveLength(6);
     // 40 % minus 40 % of the first aggressor, plus the number of the round.
-    expect(map?.cells[0]?.[0]).toEqual({ percent: 1, reason: '' });
-    expect(map?.cells[1]?.[3]).toEqual({ percent: null, reason: 'the aggressor made no progress' });
+    expect(map?.cells[0]?.[0]).toEqual({ percent: 1, reason: '', isQueue: false });
+    expect(map?.cells[1]?.[3]).toEqual({ percent: null, reason: 'the aggressor made no progress', isQueue: false });
   });
 
   it('has no number if there is none, and no pair that was not measured', () => {
@@ -150,8 +150,8 @@ describe('interference', () => {
       runWith('IS-009', { interference: [row(null, 'no progress'), { ...row(3), victim: 'w', aggressor: 'b' }] }),
     );
     expect(map?.cells).toEqual([
-      [{ percent: null, reason: 'no progress' }, null],
-      [null, { percent: 3, reason: '' }],
+      [{ percent: null, reason: 'no progress', isQueue: false }, null],
+      [null, { percent: 3, reason: '', isQueue: false }],
     ]);
   });
 });
@@ -255,6 +255,90 @@ describe('lines for the terminal', () => {
     ]);
   });
 
+  it('name what failed after a fault, not the code that was expected', () => {
+    const row = (fault: string, expectedCode: string, change: object) => ({
+      ...{ fault, expectedCode, code: expectedCode, victim: 'unharmed', longestStallMs: 1, newTenant: 'starts' },
+      ...{ xids: null, passed: false, ...change },
+    });
+    const reached = { victim: 'cuMemcpyDtoH_v2 returned CUDA_ERROR_X (7) while reading.', newTenant: 'cuInit failed' };
+    const faults = [
+      row('store', 'CUDA_ERROR_ILLEGAL_ADDRESS (700)', reached),
+      row('misaligned', 'CUDA_ERROR_MISALIGNED_ADDRESS (716)', { ...reached, code: 'CUDA_ERROR_LAUNCH_FAILED (719)' }),
+      row('endless kernel, SIGKILL', 'SIGKILL', reached),
+      row('SIGSTOP inside an allocation', 'SIGSTOP', { victim: 'no result for 2006 ms' }),
+      row('leak', 'CUDA_ERROR_OUT_OF_MEMORY (2)', { victim: 'cuMemAlloc_v2 returned CUDA_ERROR_OUT_OF_MEMORY (2).' }),
+      row('assert', 'CUDA_ERROR_ASSERT (710)', { victim: '3 wrong results' }),
+      row('trap', 'CUDA_ERROR_LAUNCH_FAILED (719)', { code: null }),
+      row('kill', 'SIGKILL', { passed: true }),
+    ];
+    expect(isolationLines(runWith('IS-010', { faults }))).toEqual([
+      `IS-010: 7 failed (${[
+        'store and endless kernel, SIGKILL: neighbour failed, no new tenant started',
+        'misaligned: the tenant got CUDA_ERROR_LAUNCH_FAILED (719), neighbour failed, no new tenant started',
+        'SIGSTOP inside an allocation: neighbour stalled',
+        'leak: neighbour failed',
+        'assert: neighbour had wrong results',
+        '…',
+      ].join('; ')}), 1 passed`,
+    ]);
+    expect(isolationLines(runWith('IS-010', { faults: faults.slice(6) }))).toEqual([
+      'IS-010: 1 failed (trap: it did not happen), 1 passed',
+    ]);
+  });
+
+  it('say which reports disagree, and how', () => {
+    const report = (source: string, says: string, agrees: boolean | null) => ({
+      ...{ source, says, agrees, expected: source.endsWith('free') ? 'at most 20 GiB' : '20 GiB (the limit)' },
+    });
+    const view = runWith('IS-013', {
+      reports: [
+        report('cuMemGetInfo: total', '139.8 GiB', false),
+        report('cuMemGetInfo: free', '19.64 GiB', true),
+        report('cuDeviceTotalMem: total', '139.8 GiB', false),
+        report('nvmlDeviceGetMemoryInfo: free', '139.37 GiB', false),
+        report('NVML process list', 'nothing', null),
+      ],
+    });
+    expect(isolationLines(view)).toEqual([
+      'IS-013: 3 not as expected (cuMemGetInfo total and cuDeviceTotalMem total: 139.8 GiB, not 20 GiB (the limit); nvmlDeviceGetMemoryInfo free: 139.37 GiB, not at most 20 GiB), 1 as expected, 1 not compared',
+    ]);
+    expect(outcomeTables(view)[0]?.rows[0]).toMatchObject({
+      keys: ['cuMemGetInfo: total'],
+      outcomes: [{ state: 'bad', word: 'not as expected', note: '139.8 GiB, expected 20 GiB (the limit)' }],
+    });
+  });
+
+  it('say how much of on-chip memory had the tag of another tenant, because bytes of many scans are no size', () => {
+    const row = (surface: string, bytes: number, lookedAtBytes: number) => ({
+      ...{ surface, transition: 'exit', control: 'passed', outcome: 'leaks', bytes, lookedAtBytes },
+    });
+    const view = runWith('IS-005', {
+      surfaces: [row('shared memory', 15_111_325_760, 29_157_752_832), row('cuMemAlloc', 3 * 2 ** 30, 5 * 2 ** 30)],
+    });
+    expect(isolationLines(view)).toEqual([
+      'IS-005: 2 leaks (shared memory, exit: 52 % of what was scanned; cuMemAlloc, exit: 3 GiB)',
+    ]);
+    expect(outcomeTables(view)[0]?.rows.map(({ outcomes }) => outcomes[0]?.note)).toEqual([
+      '52 % of what was scanned',
+      '3 GiB',
+    ]);
+  });
+
+  it.each(['limited per process', 'leaks'])('call processes with a limit each no leak (recorded as %s)', (outcome) => {
+    const path = (name: string, change: object) => ({
+      ...{ path: name, outcome: 'leaks', grantedBytes: 40 * 2 ** 30, limitBytes: 20 * 2 ** 30, ...change },
+    });
+    const paths = [
+      path('small blocks', { reason: '19 GiB granted, by NVML the process holds 20.28 GiB more' }),
+      path('cuMemAlloc_v2, two processes', { outcome, reason: 'each of 2 processes has a limit of its own' }),
+    ];
+    const view = runWith('IS-001', { paths });
+    expect(isolationLines(view)).toEqual([
+      'IS-001: 1 leaks (small blocks), 1 limited per process (cuMemAlloc_v2, two processes: 40 GiB)',
+    ]);
+    expect(memoryPathsOf(view)[0]?.paths[1]?.outcome).toBe('limited per process');
+  });
+
   it('are empty without such metrics', () => expect(isolationLines(viewOf(runDocument()))).toEqual([]));
 });
 
@@ -291,7 +375,7 @@ describe('untrusted details', () => {
   });
 
   const anything = fc.dictionary(
-    fc.constantFrom('paths', 'faults', 'probes', 'surfaces', 'interference', 'shares', 'limits'),
+    fc.constantFrom('paths', 'faults', 'probes', 'surfaces', 'reports', 'interference', 'shares', 'limits'),
     fc.oneof(
       fc.jsonValue(),
       fc.array(

@@ -10,6 +10,7 @@ const MOST_PATHS = 40;
 
 const colours: Record<MemoryPath['outcome'], string> = {
   enforced: 'var(--same)',
+  'limited per process': 'var(--same)',
   leaks: 'var(--slower)',
   'wrong error': 'var(--invalid)',
   unsupported: MUTED,

@@ -7,11 +7,15 @@ import { LEVEL_DASH, TEXT } from '../charts/theme.js';
 import { interferenceMaps, interferenceTable, type InterferenceMap } from '../isolation/interference.js';
 import { leftOutDetails } from '../isolation/left-out.js';
 import { memoryPathsOf, type MemoryPaths } from '../isolation/memory-paths.js';
-import { type Outcome, type OutcomeTable, outcomeTables } from '../isolation/outcome-tables.js';
+import type { Outcome } from '../isolation/outcome-kinds.js';
+import { type OutcomeTable, outcomeTables } from '../isolation/outcome-tables.js';
 import { recoveryMatrix } from '../isolation/recovery.js';
+import { remarksOf } from '../isolation/remarks.js';
 import { sharePanels, shareTables, type SharePanel } from '../isolation/tenant-shares.js';
 import { html, type Markup } from '../markup.js';
+import { grouped } from '../../results/grouped.js';
 import { number } from '../../results/plain.js';
+import type { View } from '../../results/view.js';
 import { dataTable } from './data-table.js';
 import { heatLegend, linePoints, seriesLegend } from './figures.js';
 import { figures, key, legend, stroke, swatch, without } from './legend.js';
@@ -86,7 +90,7 @@ function shareFigure({ metric, system, part, tenants, round, of, reason }: Share
 }
 
 const barKeys = legend([
-  html`${swatch('var(--same)', 8)}enforced`,
+  html`${swatch('var(--same)', 8)}enforced, or limited per process`,
   html`${swatch('var(--slower)', 8)}leaks`,
   html`${swatch('var(--invalid)', 8)}wrong error`,
   html`${key(TEXT, stroke(LEVEL_DASH))}limit`,
@@ -135,6 +139,13 @@ function metricPart(id: string, name: string, parts: readonly Part[]): Markup | 
   </div> `;
 }
 
+/** One list per metric. */
+const remarkLists = (view: View) =>
+  [...grouped(remarksOf(view), ({ metric }) => metric)].map(([metric, own]) => ({
+    ...{ metric, isCard: false },
+    markup: items(own.map(({ system, text }) => (view.systems.length > 1 ? `${system}: ${text}` : text))),
+  }));
+
 export function isolation({ view }: Page): Markup | null {
   const tables = outcomeTables(view).flatMap((one) =>
     outcomeMarkup(one).map((markup) => ({ metric: one.metric, markup, isCard: false })),
@@ -150,7 +161,7 @@ export function isolation({ view }: Page): Markup | null {
     ...panels.slice(0, MOST_CHARTS).map((one) => ({ metric: one.metric, markup: shareFigure(one), isCard: true })),
   ].flatMap(({ markup, ...rest }) => (markup ? [{ markup, ...rest }] : []));
   const leftOut = leftOutDetails(view);
-  const parts = [...tables, ...maps, ...shares, ...cards];
+  const parts = [...remarkLists(view), ...tables, ...maps, ...shares, ...cards];
   const recovery = recoveryMatrix(view);
   if (parts.length === 0 && leftOut.length === 0 && !recovery) return null;
   const metrics = view.categories.flatMap(({ rows }) => rows);

@@ -1,5 +1,5 @@
 /** An outcome as a word with a shape and a colour. */
-import type { Outcome, State } from '../isolation/outcome-tables.js';
+import type { Outcome, State } from '../isolation/outcome-kinds.js';
 import { html, type Markup } from '../markup.js';
 
 /** Shapes in a box of side 10; null if there is nothing to judge. */

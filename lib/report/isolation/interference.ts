@@ -22,13 +22,24 @@ export interface Pair {
   /** Null, with a reason. */
   percent: number | null;
   reason: string;
+  /** Whether requests arrived faster than the victim served them: `percent` then grows for as long as it is measured. */
+  isQueue: boolean;
 }
 
 function pairOf(rows: readonly Interference[]): Pair | null {
   if (rows.length === 0) return null;
   const values = rows.flatMap(({ degradationPercent }) => degradationPercent ?? []);
   const reasons = [...new Set(rows.flatMap(({ reason }) => reason ?? []))];
-  return { percent: medianOf(values), reason: reasons.join('; ') };
+  return { percent: medianOf(values), reason: reasons.join('; '), isQueue: rows.some(isQueue) };
+}
+
+/** Older documents only count the requests that were given up. */
+const isQueue = ({ overloaded, givenUp = 0 }: Interference): boolean => overloaded ?? givenUp > 0;
+
+/** `12 %`, `overloaded (12888 %)`, or why there is no number. */
+export function pairText({ percent, reason, isQueue: queue }: Pair): string {
+  if (percent === null) return reason;
+  return queue ? `overloaded (${number(percent)} %)` : `${number(percent)} %`;
 }
 
 const names = (rows: readonly Interference[], key: 'victim' | 'aggressor'): string[] => [
@@ -63,10 +74,34 @@ export const interferenceTable = ({ metric, system, victims, aggressors, cells }
     cells: [
       victim,
       ...(cells[row] ?? []).map((pair) =>
-        pair?.percent == null
-          ? { text: pair?.reason || '–', sort: null }
-          : { text: `${number(pair.percent)} %`, sort: pair.percent },
+        pair === null ? { text: '–', sort: null } : { text: pairText(pair) || '–', sort: pair.percent },
       ),
     ],
   })),
 });
+
+interface Named {
+  percent: number;
+  isQueue: boolean;
+  aggressor: string;
+  victim: string;
+}
+
+/** The largest slow-down, and beside whom there was a queue instead of one; null without any number. */
+export function worstText({ victims, aggressors, cells }: InterferenceMap): string | null {
+  const pairs = cells.flatMap((row, v) =>
+    row.flatMap((pair, a): Named[] => {
+      if (pair?.percent == null) return [];
+      const { percent, isQueue: queue } = pair;
+      return [{ percent, isQueue: queue, aggressor: aggressors[a] ?? '', victim: victims[v] ?? '' }];
+    }),
+  );
+  const sorted = pairs.sort((a, b) => b.percent - a.percent);
+  const queues = sorted.filter((pair) => pair.isQueue);
+  const [worst] = sorted.filter((pair) => !pair.isQueue);
+  const most = worst && `most ${number(worst.percent)} %, ${worst.victim} beside ${worst.aggressor}`;
+  if (queues.length === 0) return most ?? null;
+  const beside = queues.map(({ aggressor, percent }) => `${aggressor} (${number(percent)} %)`).join(', ');
+  const why = 'no slow-down but a queue, which grows for as long as it is watched';
+  return `overloaded beside ${beside}: ${why}${most === undefined ? '' : `; otherwise ${most}`}`;
+}

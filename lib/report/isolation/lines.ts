@@ -1,26 +1,32 @@
-/** The details of isolation metrics as lines for the terminal: a count of each outcome, the bad ones by name. */
-import { number, plain } from '../../results/plain.js';
+/** The details of isolation metrics as lines: for the terminal a count of each outcome, the bad ones by name. */
+import { plain } from '../../results/plain.js';
 import type { View } from '../../results/view.js';
-import { interferenceMaps } from './interference.js';
 import { outcomeTables, tally } from './outcome-tables.js';
+import { type Remark, remarksOf } from './remarks.js';
 
-/** Each line starts with the metric's id and, if there are several systems, its system. */
+/** Starts with the metric's id and, if there are several systems, its system. */
+const lineOf = ({ systems }: View, { metric, system, text }: Remark): string =>
+  plain(`${systems.length > 1 ? `${system}, ${metric}` : metric}: ${text}`);
+
+/** Without the outcomes, for formats that have them in tables. */
+export const remarkLines = (view: View): string[] => remarksOf(view).map((remark) => lineOf(view, remark));
+
+/** One per metric and system, in their order. */
 export function isolationLines(view: View): string[] {
-  const named = (metric: string, system: string) => (view.systems.length > 1 ? `${system}, ${metric}` : metric);
   const outcomes = outcomeTables(view).flatMap((one) =>
-    one.systems.flatMap((system, index) => {
+    one.systems.flatMap((system, index): Remark[] => {
       const text = tally(one, index);
-      return text === null ? [] : [`${named(one.metric, system)}: ${text}`];
+      return text === null ? [] : [{ metric: one.metric, system, text }];
     }),
   );
-  const interference = interferenceMaps(view).flatMap(({ metric, system, victims, aggressors, cells }) => {
-    const pairs = cells.flatMap((row, v) =>
-      row.flatMap((pair, a) => (pair?.percent == null ? [] : [{ v, a, percent: pair.percent }])),
-    );
-    const [worst] = [...pairs].sort((a, b) => b.percent - a.percent);
-    if (!worst) return [];
-    const { v, a, percent } = worst;
-    return [`${named(metric, system)}: most ${number(percent)} %, ${victims[v] ?? ''} beside ${aggressors[a] ?? ''}`];
-  });
-  return [...outcomes, ...interference].map(plain);
+  const all = [...remarksOf(view), ...outcomes];
+  return view.categories.flatMap(({ rows }) =>
+    rows.flatMap(({ id }) =>
+      view.systems.flatMap(({ name }) => {
+        const own = all.filter(({ metric, system }) => metric === id && system === name);
+        const text = own.map((one) => one.text).join('; ');
+        return own.length === 0 ? [] : [lineOf(view, { metric: id, system: name, text })];
+      }),
+    ),
+  );
 }

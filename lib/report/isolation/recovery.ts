@@ -2,7 +2,7 @@
 import { sum } from 'simple-statistics';
 import { quantity } from '../../results/quantity.js';
 import { medianOf, type View } from '../../results/view.js';
-import type { Outcome } from './outcome-tables.js';
+import type { Outcome } from './outcome-kinds.js';
 import { type Detection, type DetailRows, detailRows, type Probe, type Recovery } from './rows.js';
 
 /** Their details are joined. */

@@ -25,14 +25,24 @@ const figure = v.pipe(v.number(), v.finite(), v.minValue(-LARGEST), v.maxValue(L
 const size = v.pipe(figure, v.minValue(0));
 const reason = v.optional(sentence);
 
-const memoryPath = v.object({
-  path: name,
-  outcome: v.picklist(['enforced', 'leaks', 'wrong error', 'unsupported']),
-  grantedBytes: v.nullable(size),
-  limitBytes: size,
-  code: v.optional(name),
-  reason,
-});
+/** Older documents call it a leak, and only the reason says that it is none. */
+const OWN_LIMITS = /^each of \d+ processes has a limit of its own$/;
+
+const memoryPath = v.pipe(
+  v.object({
+    path: name,
+    outcome: v.picklist(['enforced', 'limited per process', 'leaks', 'wrong error', 'unsupported']),
+    grantedBytes: v.nullable(size),
+    limitBytes: size,
+    code: v.optional(name),
+    reason,
+  }),
+  v.transform((row) =>
+    row.outcome === 'leaks' && OWN_LIMITS.test(row.reason ?? '')
+      ? { ...row, outcome: 'limited per process' as const }
+      : row,
+  ),
+);
 const launchPath = v.object({
   path: name,
   outcome: v.picklist(['throttled', 'not throttled', 'unsupported']),
@@ -56,8 +66,10 @@ const surface = v.object({
   control: v.picklist(['passed', 'failed']),
   outcome: v.picklist(['clean', 'leaks', 'unexplained', 'unsupported']),
   bytes: v.nullable(size),
+  lookedAtBytes: v.optional(size),
   reason,
 });
+const report = v.object({ source: name, says: name, expected: name, agrees: v.nullable(v.boolean()) });
 const probe = v.object({
   probe: name,
   issue: name,
@@ -84,6 +96,8 @@ const interference = v.object({
   victim: name,
   aggressor: name,
   degradationPercent: v.nullable(figure),
+  givenUp: v.optional(size),
+  overloaded: v.optional(v.boolean()),
   reason,
 });
 const share = v.object({
@@ -110,6 +124,7 @@ const shapes = {
   paths: { memoryPaths: memoryPath, launchPaths: launchPath },
   faults: { faults: fault },
   surfaces: { surfaces: surface },
+  reports: { reports: report },
   probes: { probes: probe },
   detections: { detections: detection },
   recoveries: { recoveries: recovery },
@@ -130,6 +145,7 @@ export interface DetailRows extends Rows {
 }
 
 export type MemoryPath = Rows['memoryPaths'][number];
+export type Fault = Rows['faults'][number];
 export type Probe = Rows['probes'][number];
 export type Detection = Rows['detections'][number];
 export type Recovery = Rows['recoveries'][number];

@@ -1,0 +1,52 @@
+/** Which shapes of load keep a compute limit, and what the others get. */
+import { grouped } from '../../results/grouped.js';
+import { number } from '../../results/plain.js';
+import { medianOf } from '../../results/view.js';
+import type { Limit } from './rows.js';
+
+/** Difference from the limit, relative to it, up to which a shape keeps it. */
+const TOLERANCE = 0.1;
+/** Names beyond this are those that are not named elsewhere. */
+const FEW = 3;
+const KEPT = 'within 10 % of it';
+
+interface Group {
+  said: string;
+  shapes: string[];
+}
+
+/** Shapes by what they get, to two digits: the least first, then those that keep the limit. */
+function groupsOf(rows: readonly Limit[], limit: number): Group[] {
+  const shares = [...grouped(rows, ({ shape }) => shape)].flatMap(([shape, own]) => {
+    const percent = medianOf(own.flatMap(({ achievedPercent }) => achievedPercent ?? []));
+    return percent === null ? [] : [{ shape, percent }];
+  });
+  const isKept = ({ percent }: { percent: number }) => Math.abs(percent - limit) <= TOLERANCE * limit;
+  const others = shares.filter((one) => !isKept(one)).sort((a, b) => a.percent - b.percent);
+  const rounded = grouped(others, ({ percent }) => `${number(Number(percent.toPrecision(2)))} %`);
+  const kept = shares.filter(isKept);
+  return [
+    ...[...rounded].map(([said, own]) => ({ said, shapes: own.map(({ shape }) => shape) })),
+    ...(kept.length > 0 ? [{ said: KEPT, shapes: kept.map(({ shape }) => shape) }] : []),
+  ];
+}
+
+function underLimit(rows: readonly Limit[], limit: number): string | null {
+  const groups = groupsOf(rows, limit);
+  const [largest] = [...groups].sort((a, b) => b.shapes.length - a.shapes.length);
+  if (!largest) return null;
+  const named = ({ shapes }: Group): string => {
+    if (groups.length === 1 && shapes.length > 1) return `all ${shapes.length} shapes`;
+    return shapes === largest.shapes && shapes.length > FEW ? `the other ${shapes.length}` : shapes.join('; ');
+  };
+  const texts = groups.map((group) => `${group.said} (${named(group)})`);
+  return `limit ${number(limit)} %: ${texts.join(', ')}`;
+}
+
+/** `limit 30 %: 0 % (small kernels), 100 % (the other 6)`; null if no share was measured. */
+export function keptLimits(rows: readonly Limit[]): string | null {
+  const texts = [...grouped(rows, ({ smPercent }) => smPercent)].flatMap(
+    ([limit, own]) => underLimit(own, limit) ?? [],
+  );
+  return texts.length === 0 ? null : texts.join('; ');
+}
