@@ -79,14 +79,14 @@ function describePoint({ limitBytes, paths: [headline] }: Point) {
   };
 }
 
-function judge(context: MeasureContext, points: readonly Point[]): Measured {
+function judge(points: readonly Point[]): Measured {
   const filled = points.flatMap(({ paths }) => paths);
   const rows = filled.map(({ row }) => row);
   const headlines = points.map(({ paths }) => paths[0] as FilledPath);
   const decisive = memoryChecks(filled, headlines);
   const checks = [...decisive, returnedCheck(filled)];
   const described = points.map(describePoint);
-  const violations = rows.flatMap((row) => (exempt(context, row.path) ? [] : (violationOf(row) ?? [])));
+  const violations = rows.flatMap((row) => violationOf(row) ?? []);
   const details = { points: described, paths: rows };
   const unlimited = headlines.find(({ fill }) => fill?.end === 'enough');
   const common = { ci95: null, checks, details, violations };
@@ -108,10 +108,6 @@ function judge(context: MeasureContext, points: readonly Point[]): Measured {
   return { ...common, ...invalidBy(decisive), value, headline: Float64Array.from(values) };
 }
 
-/** Processes that have separate limits by design may hold more than one limit together. */
-const exempt = ({ system }: MeasureContext, path: string): boolean =>
-  path === TWO_PROCESSES && system.capabilities.memLimit === 'perProcess';
-
 export const memoryLimitAccuracy: MetricDefinition = {
   id: 'IS-001',
   name: 'Memory Limit Accuracy',
@@ -128,7 +124,7 @@ export const memoryLimitAccuracy: MetricDefinition = {
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;
     if (limitBytes === null) return unsupported('no memory limit is configured');
-    return judge(context, [await ownPoint(context, limitBytes), ...(await otherPoints(context))]);
+    return judge([await ownPoint(context, limitBytes), ...(await otherPoints(context))]);
   },
 };
 

@@ -47,9 +47,7 @@ async function fillAll(context: MeasureContext, limitBytes: number): Promise<Fil
   return filled;
 }
 
-/** If processes have separate limits by design, what they share may exceed a limit. */
-const exempt = ({ system }: MeasureContext, { path }: PathRow): boolean =>
-  path === IPC_IMPORT && system.capabilities.memLimit === 'perProcess';
+const honours = ({ outcome }: PathRow): boolean => outcome === 'enforced' || outcome === 'limited per process';
 
 function outsideCheck(rows: readonly PathRow[]): Check {
   const checked = rows.filter(({ truthBytes }) => truthBytes !== null).length;
@@ -82,7 +80,7 @@ export const memoryCoverage: MetricDefinition = {
     const checks = [granted, outsideCheck(rows), returnedCheck(filled)];
     const tried = rows.filter(({ outcome }) => outcome !== 'unsupported');
     if (tried.length === 0) return unsupported('no path could be tried', { paths: rows });
-    const honoured = tried.filter(({ outcome }) => outcome === 'enforced').length;
+    const honoured = tried.filter(honours).length;
     const value = (100 * honoured) / tried.length;
     return {
       ...invalidBy([granted]),
@@ -92,7 +90,7 @@ export const memoryCoverage: MetricDefinition = {
       headline: Float64Array.of(value),
       details: { paths: rows },
       checks,
-      violations: rows.flatMap((row) => (exempt(context, row) ? [] : (violationOf(row) ?? []))),
+      violations: rows.flatMap((row) => violationOf(row) ?? []),
     };
   },
 };

@@ -16,7 +16,8 @@ export const AGREEMENT = 0.02;
 
 export interface PathRow {
   path: string;
-  outcome: 'enforced' | 'leaks' | 'wrong error' | 'unsupported';
+  /** `limited per process`: several processes of a tenant, each within the limit that the layer sets for each process. */
+  outcome: 'enforced' | 'limited per process' | 'leaks' | 'wrong error' | 'unsupported';
   /** Bytes that successful calls granted. */
   grantedBytes: number | null;
   limitBytes: number;

@@ -2,7 +2,7 @@
 import type { MemoryFill } from '../../native/addon-types.js';
 import type { MeasureContext } from '../metric.js';
 import { isOutOfMemory } from '../row-state.js';
-import { judged, type PathRow, untried } from './memory-paths.js';
+import { judged, type PathRow, SLACK, untried } from './memory-paths.js';
 import type { MemoryTenant } from './memory-tenant.js';
 
 export const TWO_PROCESSES = 'cuMemAlloc_v2, two processes';
@@ -45,12 +45,15 @@ export async function fillTogether(
   await first.release();
   await other?.release();
   const row = judged(TWO_PROCESSES, { fill: sum(fills), before, truthBytes, limitBytes });
-  return withReason(context, row, fills);
+  return byProcess(context, row, fills.length);
 }
 
-function withReason({ system }: Pick<MeasureContext, 'system'>, row: PathRow, fills: readonly MemoryFill[]): PathRow {
+/** If the layer's limit is one of each process, several processes together may hold as many limits, and no more. */
+export function byProcess({ system }: Pick<MeasureContext, 'system'>, row: PathRow, processes: number): PathRow {
   if (row.outcome !== 'leaks' || system.capabilities.memLimit !== 'perProcess') return row;
-  return { ...row, reason: `each of ${fills.length} processes has a limit of its own` };
+  const { grantedBytes, usedBytes, limitBytes } = row;
+  if (Math.max(grantedBytes ?? 0, usedBytes ?? 0) > processes * limitBytes * SLACK) return row;
+  return { ...row, outcome: 'limited per process', reason: `each of ${processes} processes has a limit of its own` };
 }
 
 /**
@@ -82,5 +85,5 @@ export async function fillByImport(
   const [refused] = opened.refusals;
   if (opened.grantedBytes === 0 && refused)
     return { row: { ...row, outcome: 'unsupported', reason: `${refused.call} answered ${refused.name}` }, noMemory };
-  return { row: withReason(context, row, [opened, own]), noMemory };
+  return { row: byProcess(context, row, 2), noMemory };
 }

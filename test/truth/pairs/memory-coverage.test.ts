@@ -32,7 +32,9 @@ describe('IS-011', () => {
 
   it("finds none under the driver's own limit", async () => {
     const result = await measuredOutside('IS-011', { memory: '1GiB', driver: '1G', memLimit: 'perProcess' });
-    expect(withOutcome(result, 'leaks')).toEqual(['IPC import']);
+    expect(withOutcome(result, 'leaks')).toEqual([]);
+    expect(withOutcome(result, 'limited per process')).toEqual(['IPC import']);
+    expect(result.value).toBe(100);
     expect(pathsOf(result).at(-1)?.reason).toBe('each of 2 processes has a limit of its own');
     expect(withOutcome(result, 'enforced')).toHaveLength(15);
     expect(result.violations).toBeUndefined();
