@@ -25,7 +25,7 @@ export interface NeighbourPlan {
   traceMs: number;
 }
 
-interface Played {
+export interface Played {
   rows: InterferenceRow[];
   alone: Served;
   /** The aggressor's; null if the system limits no memory. */
@@ -81,7 +81,7 @@ function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check,
     },
     {
       name: 'every request was served',
-      passed: cut.length === 0 ? true : 'not checked',
+      passed: cut.length === 0,
       detail:
         cut
           .map(({ aggressor, givenUp }) => `beside ${aggressor} ${givenUp} were given up; their real latency is longer`)
@@ -89,7 +89,7 @@ function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check,
     },
     {
       name: 'the victim kept up',
-      passed: queues.length === 0 ? true : 'not checked',
+      passed: queues.length === 0,
       detail:
         queues.length === 0
           ? 'beside each aggressor'
@@ -110,7 +110,7 @@ export function memoryViolations(rows: readonly InterferenceRow[], quotaBytes: n
   ]);
 }
 
-function judge({ rows, alone, quotaBytes, sharing, entered }: Played): Measured {
+export function judge({ rows, alone, quotaBytes, sharing, entered }: Played): Measured {
   const checks = checksOf(rows, alone);
   const violations = memoryViolations(rows, quotaBytes);
   const worst = worstOf(rows);
@@ -179,7 +179,7 @@ export const noisyNeighbor: MetricDefinition = {
 /**
  * IS-009, %, signed: increase of the median latency of a tenant that serves 200 requests a second, beside the worst of
  * a menu of aggressors, each of which tries to exceed its quota of one resource. `details.interference[]` has one row
- * per aggressor, null with a reason if it did not run; `details.sharing` says how the card is shared. `iterations`,
- * `warmup` and `resolution` do not apply.
+ * per aggressor, null with a reason if it did not run, `overloaded` if the value is the length of a queue;
+ * `details.sharing` says where and when blocks of both ran. `iterations`, `warmup` and `resolution` do not apply.
  */
 export const measureNoisyNeighbor = measureFunction(noisyNeighbor);
