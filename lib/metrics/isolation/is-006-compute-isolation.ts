@@ -228,7 +228,8 @@ export const computeIsolation: MetricDefinition = {
   unit: '%',
   direction: 'higher',
   question: 'How much of what you paid for survives an honest, well-behaved co-tenant?',
-  estimator: 'work per second beside another tenant ÷ alone, both under a quota of half the card',
+  estimator:
+    'work per second beside another tenant ÷ alone, both under a quota of half the card, whatever limit is configured',
   delta: { absolute: 3 },
   needs: ['two tenants', 'a system with a compute limit'],
   functionName: 'measureComputeIsolation',
@@ -240,7 +241,7 @@ export const computeIsolation: MetricDefinition = {
 /**
  * IS-006, %, unclamped: work per second of a tenant beside another one, relative to alone, both under a quota of half
  * the card. `details.rows[]` has the entitlement attained and, at tier `thorough`, four tenants; `details.sharing` says
- * how the card is shared. Without a compute limit it is `unsupported`, with the row in its details. `iterations` and
- * `resolution` do not apply.
+ * where and when blocks of both ran. Without a compute limit it is `unsupported`, with the row in its details.
+ * `iterations` and `resolution` do not apply.
  */
 export const measureComputeIsolation = measureFunction(computeIsolation);

@@ -207,7 +207,8 @@ export const consistency: MetricDefinition = {
   unit: 'ratio',
   direction: 'lower',
   question: 'How bursty is the service that a tenant gets?',
-  estimator: 'standard deviation ÷ mean of the work in windows of 100 ms, beside three steady neighbours',
+  estimator:
+    'standard deviation ÷ mean of the work in windows of 100 ms, beside three steady neighbours; each has a quarter of the card, whatever limit is configured, if the system sets limits',
   delta: { absolute: 0.02 },
   needs: ['four tenants'],
   functionName: 'measureConsistency',

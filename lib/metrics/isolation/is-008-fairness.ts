@@ -185,7 +185,8 @@ export const fairness: MetricDefinition = {
   unit: 'ratio',
   direction: 'higher',
   question: 'Does an equal price mean an equal part of the GPU?',
-  estimator: "Jain's index of the work of four tenants with equal quotas, in their common time",
+  estimator:
+    "Jain's index of the work of four tenants in their common time; each has a quarter of the card, whatever limit is configured, if the system sets limits",
   delta: { absolute: 0.01 },
   comparedAt: { name: 'number of tenants', of: windowsOf },
   needs: ['four tenants'],
