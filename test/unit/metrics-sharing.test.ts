@@ -35,7 +35,7 @@ describe('how a card is shared', () => {
 
   it('is concurrent if both run on one multiprocessor at once', () =>
     expect(sharingOf([trace([0, 1], [[0, 50]]), trace([1, 2], [[10, 60]])])).toMatchObject({
-      kind: 'concurrent on an SM',
+      kind: 'blocks of both at once',
       atOncePercent: 100,
       multiprocessors: [2, 2],
       sharedMultiprocessors: 1,

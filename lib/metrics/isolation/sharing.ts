@@ -1,4 +1,4 @@
-/** How two tenants share a card, from where and when their blocks ran. */
+/** How two tenants share a card, from where and when small blocks of both ran. */
 import { quantileSorted } from 'simple-statistics';
 import type { BlockTrace, BlockTraceRequest } from '../../native/addon-types.js';
 import type { Scene } from '../../workers/scene.js';
@@ -6,7 +6,11 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { clipped, common, merged, type Stretch, total } from './intervals.js';
 import { NS_PER_MS } from '../units.js';
 
-export type SharingKind = 'time slices' | 'concurrent on an SM' | 'partition' | 'unclear';
+/**
+ * The traced blocks have one warp each, so `blocks of both at once` on a multiprocessor does not mean that blocks of
+ * other sizes run there beside each other.
+ */
+export type SharingKind = 'time slices' | 'blocks of both at once' | 'partition' | 'unclear';
 
 /** How long a tenant runs before another one does. */
 export interface Slices {
@@ -129,7 +133,7 @@ export function sharingOf(traces: readonly [BlockTrace, BlockTrace]): Sharing | 
 function kindOf(atOnce: number, shared: number, atOnceOnOne: number): SharingKind {
   if (atOnce < TURNS) return 'time slices';
   if (shared === 0) return 'partition';
-  return atOnceOnOne >= TURNS ? 'concurrent on an SM' : 'unclear';
+  return atOnceOnOne >= TURNS ? 'blocks of both at once' : 'unclear';
 }
 
 function evidenceOf(

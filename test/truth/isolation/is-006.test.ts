@@ -59,7 +59,7 @@ describe('IS-006', () => {
       kernelsABin([{ load: alone }, { load: alone2 }]);
     // A kernel's work is credited in pieces: at each end of a block, one of about 90 kernels may count more or less.
     expect(Math.abs((result.value as number) - recorded)).toBeLessThan(2);
-    expect(result.details.sharing).toMatchObject({ kind: 'concurrent on an SM' });
+    expect(result.details.sharing).toMatchObject({ kind: 'blocks of both at once' });
   });
 
   it('has a row of four tenants at tier thorough', async () => {

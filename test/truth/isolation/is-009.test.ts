@@ -85,7 +85,7 @@ describe('IS-009', () => {
     const recorded = 100 * (middle(meanwhile.map(deviceTime)) / middle(alone.map(deviceTime)) - 1);
     expect(Math.abs((row?.devicePercent as number) - recorded)).toBeLessThan(2);
     expect(result.value).toBe(row?.degradationPercent);
-    expect(sharingOf(result)).toMatchObject({ kind: 'concurrent on an SM', slices: null });
+    expect(sharingOf(result)).toMatchObject({ kind: 'blocks of both at once', slices: null });
   });
 });
 
