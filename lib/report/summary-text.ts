@@ -9,6 +9,7 @@ import { estimateText, inOneLine, quantity } from '../results/quantity.js';
 import { rowsOf, type View } from '../results/view.js';
 import { roundsNeeded } from '../stats/rounds-needed.js';
 import { callCosts, costText, type SystemCosts } from './costs.js';
+import { interferenceMaps, queueSentence } from './isolation/interference.js';
 
 /** More are left to the tables. */
 const MOST_COSTS = 4;
@@ -32,6 +33,7 @@ function against(view: View, name: string, priced: readonly SystemCosts[]): stri
   const sentences = [
     violated(view, name),
     costs(view, effects),
+    ...interferenceMaps(view).flatMap((map) => (map.system === name ? queueSentence(map) : null)),
     calls(priced.find(({ system }) => system === name)),
     tally(effects),
     open(view, name),

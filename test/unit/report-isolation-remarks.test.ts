@@ -4,8 +4,9 @@ import { htmlReport } from '../../lib/report/html.js';
 import { interferenceMaps, interferenceTable } from '../../lib/report/isolation/interference.js';
 import { isolationLines } from '../../lib/report/isolation/lines.js';
 import { isolationMarkdown } from '../../lib/report/markdown-isolation.js';
+import { summaryText } from '../../lib/report/summary-text.js';
 import { wordsOf } from '../../lib/report/words.js';
-import type { ComparisonDocument, MetricResult } from '../../lib/results/document.js';
+import type { ComparisonDocument, Effect, MetricResult } from '../../lib/results/document.js';
 import { viewOf } from '../../lib/results/view.js';
 import { isolationComparison } from './report-isolation-fixtures.js';
 import { result, runDocument } from './run-fixtures.js';
@@ -138,6 +139,33 @@ describe('a victim that cannot keep up', () => {
     expect(isolationLines(of(row('a', 90, { givenUp: 1, overloaded: false })))).toEqual([
       'IS-009: most 90 %, v beside a',
     ]);
+  });
+
+  it('is named in the summary beside the verdicts, if the value is its queue', () => {
+    const effect = {
+      ...{
+        metric: 'IS-009',
+        baseline: 'hami-core',
+        rounds: 1,
+        difference: 12_741,
+        ratio: null,
+        verdict: 'inconclusive',
+      },
+    } as Effect;
+    const summary = (change: object) =>
+      summaryText({
+        ...viewOf(
+          isolationComparison(1, (one) =>
+            one.id === 'IS-009'
+              ? { ...one, details: { interference: [row('issue slots', 12_888, change), row('DRAM', 200)] } }
+              : one,
+          ),
+        ),
+        effects: [{ ...effect, system: 'mps' }],
+      }).join(' ');
+    const sentence = 'IS-009 is no slow-down but a queue: its victim was overloaded beside issue slots.';
+    expect(summary(overloaded)).toContain(sentence);
+    expect(summary({ overloaded: false })).not.toContain('IS-009 is');
   });
 
   it('is named in the table of interference', () => {

@@ -87,8 +87,8 @@ interface Named {
   victim: string;
 }
 
-/** The largest slow-down, and beside whom there was a queue instead of one; null without any number. */
-export function worstText({ victims, aggressors, cells }: InterferenceMap): string | null {
+/** The largest number first. */
+function sortedPairs({ victims, aggressors, cells }: InterferenceMap): Named[] {
   const pairs = cells.flatMap((row, v) =>
     row.flatMap((pair, a): Named[] => {
       if (pair?.percent == null) return [];
@@ -96,7 +96,19 @@ export function worstText({ victims, aggressors, cells }: InterferenceMap): stri
       return [{ percent, isQueue: queue, aggressor: aggressors[a] ?? '', victim: victims[v] ?? '' }];
     }),
   );
-  const sorted = pairs.sort((a, b) => b.percent - a.percent);
+  return pairs.sort((a, b) => b.percent - a.percent);
+}
+
+/** A sentence if the metric's value, the largest number, is the length of a queue; else null. */
+export function queueSentence(map: InterferenceMap): string | null {
+  const [worst] = sortedPairs(map);
+  if (!worst?.isQueue) return null;
+  return `${map.metric} is no slow-down but a queue: its victim was overloaded beside ${worst.aggressor}.`;
+}
+
+/** The largest slow-down, and beside whom there was a queue instead of one; null without any number. */
+export function worstText(map: InterferenceMap): string | null {
+  const sorted = sortedPairs(map);
   const queues = sorted.filter((pair) => pair.isQueue);
   const [worst] = sorted.filter((pair) => !pair.isQueue);
   const most = worst && `most ${number(worst.percent)} %, ${worst.victim} beside ${worst.aggressor}`;
