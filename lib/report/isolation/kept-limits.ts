@@ -1,14 +1,13 @@
 /** Which shapes of load keep a compute limit, and what the others get. */
+import { LIMIT_TOLERANCE } from '../../metrics/isolation/exceeded.js';
 import { grouped } from '../../results/grouped.js';
 import { number } from '../../results/plain.js';
 import { medianOf } from '../../results/view.js';
 import type { Limit } from './rows.js';
 
-/** Difference from the limit, relative to it, up to which a shape keeps it. */
-const TOLERANCE = 0.1;
 /** Names beyond this are those that are not named elsewhere. */
 const FEW = 3;
-const KEPT = 'within 10 % of it';
+const KEPT = `within ${100 * LIMIT_TOLERANCE} % of it`;
 
 interface Group {
   said: string;
@@ -21,7 +20,7 @@ function groupsOf(rows: readonly Limit[], limit: number): Group[] {
     const percent = medianOf(own.flatMap(({ achievedPercent }) => achievedPercent ?? []));
     return percent === null ? [] : [{ shape, percent }];
   });
-  const isKept = ({ percent }: { percent: number }) => Math.abs(percent - limit) <= TOLERANCE * limit;
+  const isKept = ({ percent }: { percent: number }) => Math.abs(percent - limit) <= LIMIT_TOLERANCE * limit;
   const others = shares.filter((one) => !isKept(one)).sort((a, b) => a.percent - b.percent);
   const rounded = grouped(others, ({ percent }) => `${number(Number(percent.toPrecision(2)))} %`);
   const kept = shares.filter(isKept);
