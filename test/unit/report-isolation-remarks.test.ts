@@ -1,5 +1,6 @@
 /** Remarks without which the value of an isolation metric misleads. */
 import { describe, expect, it } from 'vitest';
+import { interferenceDrawing } from '../../lib/report/charts/interference-map.js';
 import { htmlReport } from '../../lib/report/html.js';
 import { interferenceMaps, interferenceTable } from '../../lib/report/isolation/interference.js';
 import { isolationLines } from '../../lib/report/isolation/lines.js';
@@ -8,6 +9,7 @@ import { summaryText } from '../../lib/report/summary-text.js';
 import { wordsOf } from '../../lib/report/words.js';
 import type { ComparisonDocument, Effect, MetricResult } from '../../lib/results/document.js';
 import { viewOf } from '../../lib/results/view.js';
+import { marksOf, textsOf } from './report-charts-marks.js';
 import { isolationComparison } from './report-isolation-fixtures.js';
 import { result, runDocument } from './run-fixtures.js';
 
@@ -176,6 +178,13 @@ describe('a victim that cannot keep up', () => {
       { text: '12 %', sort: 12 },
       { text: 'idle', sort: null },
     ]);
+  });
+
+  it('is named in the drawing of interference', () => {
+    const [map] = interferenceMaps(of(row('a', 900, overloaded), row('b', 12)));
+    const drawing = interferenceDrawing(map ?? expect.fail('no map')) ?? expect.fail('no drawing');
+    expect(drawing.tips).toEqual([['v beside a: overloaded (900 %)', 'v beside b: 12 %']]);
+    expect(textsOf(marksOf(drawing)).map(({ text }) => text)).toEqual(expect.arrayContaining(['overloaded', '12 %']));
   });
 });
 
