@@ -174,7 +174,7 @@ export const limitEnforcement: MetricDefinition = {
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'measureLimitEnforcement',
   where: 'fresh-processes',
-  seconds: { quick: 3, standard: 3, thorough: 15 },
+  seconds: { quick: 2, standard: 2, thorough: 15 },
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;
     if (limitBytes === null) return unsupported('no memory limit is configured');

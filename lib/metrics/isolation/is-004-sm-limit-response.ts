@@ -30,7 +30,7 @@ export interface ResponsePlan {
 }
 
 const PLANS: Record<Tier, ResponsePlan> = {
-  quick: { idleMs: 300, horizonMs: 1_500, live: false },
+  quick: { idleMs: 300, horizonMs: 1_000, live: false },
   standard: { idleMs: 2_000, horizonMs: 10_000, live: true },
   thorough: { idleMs: 5_000, horizonMs: 30_000, live: true },
 };
@@ -131,7 +131,7 @@ export const smLimitResponse: MetricDefinition = {
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureLimitResponse',
   where: 'fresh-processes',
-  seconds: { quick: 8, standard: 31, thorough: 75 },
+  seconds: { quick: 6, standard: 31, thorough: 75 },
   measure: limitResponseBy(),
 };
 

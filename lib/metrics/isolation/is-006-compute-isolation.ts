@@ -30,7 +30,7 @@ export interface IsolationTimes extends LoadTimes {
 }
 
 const TIMES: Record<Tier, IsolationTimes> = {
-  quick: { durationMs: 500, binMs: 50, series: 1, traceMs: 100 },
+  quick: { durationMs: 400, binMs: 50, series: 1, traceMs: 100 },
   standard: { durationMs: 2_000, binMs: 100, series: 1, traceMs: 300 },
   thorough: { durationMs: 5_000, binMs: 100, series: 3, traceMs: 300 },
 };

@@ -30,7 +30,7 @@ export interface ConsistencyTimes {
 }
 
 const TIMES: Record<Tier, ConsistencyTimes> = {
-  quick: { aloneMs: 800, togetherMs: 1_500 },
+  quick: { aloneMs: 500, togetherMs: 1_000 },
   standard: { aloneMs: 2_000, togetherMs: 5_000 },
   thorough: { aloneMs: 10_000, togetherMs: 30_000 },
 };
@@ -213,7 +213,7 @@ export const consistency: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureConsistency',
   where: 'fresh-processes',
-  seconds: { quick: 6, standard: 12, thorough: 46 },
+  seconds: { quick: 4, standard: 12, thorough: 46 },
   measure: consistencyBy(),
 };
 

@@ -28,7 +28,7 @@ export interface FairnessTimes {
 }
 
 const TIMES: Record<Tier, FairnessTimes> = {
-  quick: { skipMs: 300, windowMs: 1_500 },
+  quick: { skipMs: 300, windowMs: 1_000 },
   standard: { skipMs: 1_000, windowMs: 5_000 },
   thorough: { skipMs: 5_000, windowMs: 30_000 },
 };
@@ -192,7 +192,7 @@ export const fairness: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureFairness',
   where: 'fresh-processes',
-  seconds: { quick: 5, standard: 40, thorough: 160 },
+  seconds: { quick: 4, standard: 40, thorough: 160 },
   measure: fairnessBy(),
 };
 

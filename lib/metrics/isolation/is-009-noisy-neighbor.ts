@@ -13,7 +13,7 @@ import { type Sharing, traceSharing, type Unseen } from './sharing.js';
 import { deviceMs, offeredRateMet, p50Ms, p99Ms, pooled, type Served, VICTIM_NAME } from './victim-requests.js';
 
 const TIMES: Record<Tier, Times> = {
-  quick: { aloneMs: 120, togetherMs: 240, aggressorAloneMs: 80, together: 1 },
+  quick: { aloneMs: 100, togetherMs: 200, aggressorAloneMs: 60, together: 1 },
   standard: { aloneMs: 1_000, togetherMs: 2_000, aggressorAloneMs: 500, together: 1 },
   thorough: { aloneMs: 5_000, togetherMs: 5_000, aggressorAloneMs: 2_000, together: 2 },
 };

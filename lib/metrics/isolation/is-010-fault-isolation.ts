@@ -242,7 +242,7 @@ export const faultIsolation: MetricDefinition = {
   functionName: 'measureFaultIsolation',
   where: 'fresh-processes',
   runsLast: true,
-  seconds: { quick: 6, standard: 12, thorough: 60 },
+  seconds: { quick: 9, standard: 12, thorough: 60 },
   measure: faultIsolationBy(),
 };
 

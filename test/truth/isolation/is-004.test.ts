@@ -66,10 +66,10 @@ describe('IS-004', () => {
     const { result, details, truth } = await measure(interpose);
     expect(result).toMatchObject({ status: 'failed', value: null, stats: null });
     expect(result.reason).toMatch(
-      /^> 1\.5 s: the share did not settle within 10 % of the limit of 40 %; in the last second/,
+      /^> 1 s: the share did not settle within 10 % of the limit of 40 %; in the last second/,
     );
     const [, share] = result.reason?.match(/it was ([\d.]+) %$/) ?? [];
-    const violation = `${share} % of the work without a limit under a limit of 40 % (the last of 4 s after it was idle)`;
+    const violation = `${share} % of the work without a limit under a limit of 40 % (the last of 3.5 s after it was idle)`;
     expect(result.violations).toEqual(exceeds ? [{ detail: violation }] : undefined);
     expect(details.settledAfterMs).toBeNull();
     const [overshoot, tolerance] = trueOvershoot(truth.percent, truth.tolerance, truth.percent.length);
