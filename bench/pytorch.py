@@ -23,10 +23,11 @@ def normal(*shape, dtype=torch.bfloat16):
 
 
 def product(number, side):
+    """A · Bᵀ, as the kernels here compute it: cuBLAS is faster by up to 8 % or slower for A · B."""
     flops = 2 * side**3 / 1e12
     if number != "fp8 e4m3":
         a, b = (normal(side, side, dtype=TYPES[number]) for _ in range(2))
-        return lambda: a @ b, flops
+        return lambda: a @ b.t(), flops
     a = normal(side, side).to(torch.float8_e4m3fn)
     b = normal(side, side).to(torch.float8_e4m3fn).t()
     one = torch.ones((), device=GPU)
