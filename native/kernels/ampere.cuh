@@ -17,6 +17,10 @@ __device__ __forceinline__ unsigned char* dynamic_shared() {
   return gvb_dynamic_shared;
 }
 
+// The same as an array declared in the kernel. If a function returns it, nvcc 13.0 gives gvb_gemm_f32 128 registers in
+// place of 125, and an H200 computes 42.9 TFLOPS in place of 46.8.
+#define GVB_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
+
 __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }

@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(gvb::gemm_f32::kThreads, 2)
                  unsigned long long* blocks) {
   count_block(blocks);
   using namespace gvb::gemm_f32;
-  auto* tiles = reinterpret_cast<float*>(dynamic_shared());
+  GVB_DYNAMIC_SHARED(float, tiles);
   const unsigned down = (m + kTile - 1) / kTile, across = (n + kTile - 1) / kTile;
   const TilePlace tile = place_of_tile(blockIdx.x, down, across, kGroup);
   const unsigned top = tile.row * kTile, left = tile.column * kTile;

@@ -4,6 +4,7 @@
 #include "bench/llm/number_bits.h"
 #include "test/emulator/cuda.h"
 
+#define GVB_DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(dynamic_shared())
 inline unsigned char* dynamic_shared() { return gvb::emulator::block().shared().data(); }
 
 inline uint32_t shared_address(const void* pointer) { return gvb::emulator::shared_address(pointer); }
