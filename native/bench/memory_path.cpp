@@ -80,6 +80,12 @@ class Managed : public Direct {
     GVB_NEXT(code, cuMemAllocManaged, &block.pointer, block.bytes, abi::CU_MEM_ATTACH_GLOBAL);
     return code;
   }
+  // Only for speed: page faults move the memory to the card at some 14 GB/s.
+  CUresult write(const PathBlock& block, unsigned word) override {
+    if (cuda.api.cuMemPrefetchAsync != nullptr)
+      static_cast<void>(cuda.api.cuMemPrefetchAsync(block.pointer, block.bytes, session.device, nullptr));
+    return Direct::write(block, word);
+  }
 };
 
 class Pooled : public PathAllocator {

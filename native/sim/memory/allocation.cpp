@@ -100,6 +100,15 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned) {
   return sim::allocate_device(context, bytes, BlockKind::kManaged, address);
 }
 
+// Managed memory is on the simulated card from the start.
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream) {
+  GVB_SIM_ENTER_CONTEXT(cuMemPrefetchAsync);
+  const auto block = sim::find_block(address);
+  if (!block || block->kind != BlockKind::kManaged || bytes > block->bytes - (address - block->address))
+    return CUDA_ERROR_INVALID_VALUE;
+  return sim::physical_device(device) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
 CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, size_t height, unsigned element) {
   GVB_SIM_ENTER_CONTEXT(cuMemAllocPitch_v2);
   if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
