@@ -90,7 +90,10 @@ class Product {
     return min(group * kRows + i, p_.n - 1);  // rows past the end repeat the last one and are not written
   }
 
+  // A step reads no weight twice, and L2 does not hold them until the next step: they should evict each other rather
+  // than activations and the KV cache.
   __device__ __forceinline__ void load() const {
+    const uint64_t policy = hopper::evict_first();
     unsigned stage = 0, parity = 1;
     for (unsigned group = first_; group < end_; ++group)
       for (unsigned begin = 0; begin < p_.k; begin += kChunk) {
@@ -100,7 +103,8 @@ class Product {
         __syncwarp();
         if (lane_ < kRows)
           hopper::load_bytes(stages_ + stage * kStageBytes + lane_ * kLineBytes,
-                             p_.w + static_cast<size_t>(row_of(group, lane_)) * p_.k + begin, bytes, full_ + stage);
+                             p_.w + static_cast<size_t>(row_of(group, lane_)) * p_.k + begin, bytes, full_ + stage,
+                             policy);
         if (++stage == p_.stages) {
           stage = 0;
           parity ^= 1;

@@ -111,6 +111,21 @@ GVB_DEVICE void load_bytes(void* to, const void* from, unsigned bytes, Barrier* 
       : "memory");
 }
 
+// An L2 policy for data that is read once: its lines are the first to be evicted ("createpolicy").
+GVB_DEVICE uint64_t evict_first() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+// load_bytes with an L2 policy ("cp.async.bulk", .L2::cache_hint).
+GVB_DEVICE void load_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
+          shared_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier)), "l"(policy)
+      : "memory");
+}
+
 // Copies a box of a tensor to shared memory; called by one thread. Its bytes arrive at the barrier. Coordinates are in
 // elements, innermost first.
 GVB_DEVICE void load_box(void* to, const TensorMap& map, Barrier* barrier, int x, int y) {

@@ -72,6 +72,11 @@ inline void prefetch(const TensorMap&) {}
 inline void load_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier) {
   emulator::bytes_load(shared_address(to), from, bytes, shared_address(barrier));
 }
+// No caches, so no policies.
+inline uint64_t evict_first() { return 0; }
+inline void load_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier, uint64_t) {
+  load_bytes(to, from, bytes, barrier);
+}
 template <class... Coordinate>
 void load_box(void* to, const TensorMap& map, Barrier* barrier, Coordinate... at) {
   emulator::tensor_load(shared_address(to), map, shared_address(barrier), {static_cast<int>(at)...}, 0);
