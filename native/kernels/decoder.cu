@@ -165,7 +165,7 @@ namespace gvb_decoder {
 constexpr unsigned kAttentionWarps = 4;
 constexpr float kMinusInfinity = -__builtin_huge_valf();
 
-// Bypasses L1, because this kernel writes the newest token's.
+// Bypasses L1, which may hold data from before the previous grid's writes.
 __device__ __forceinline__ uint4 load_words(const uint16_t* from) {
   return __ldcg(reinterpret_cast<const uint4*>(from));
 }
@@ -233,16 +233,47 @@ __device__ __forceinline__ void turn_eight(uint4& first, uint4& second, const fl
   turn_two(first.w, second.w, angles + 6);
 }
 
+// { cosine, sine } of the dimensions that a lane holds of a query or key.
+template <unsigned D>
+struct Angles {
+  float2 of[D / 64][8];
+
+  __device__ __forceinline__ void load(const float2* angles, unsigned lane) {
+#pragma unroll
+    for (unsigned j = 0; j < D / 64; ++j)
+#pragma unroll
+      for (unsigned i = 0; i < 8; i += 2) {
+        const float4 two = *reinterpret_cast<const float4*>(angles + j * 32 + lane % 4 * 8 + i);
+        of[j][i] = {two.x, two.y};
+        of[j][i + 1] = {two.z, two.w};
+      }
+  }
+};
+
 // One warp's state for the query heads of one KV head: the softmax so far, in powers of two. The lane's head is lane /
-// 4.
+// 4, except in the sums, where dimensions are rows and heads columns of the tile: a tile has dimensions d and d + 1 of
+// heads 2t and 2t + 1, where t = lane % 4, as { d of 2t, d of 2t + 1, d + 1 of 2t, d + 1 of 2t + 1 }; for d see
+// dimension_of.
 template <unsigned D>
 struct Attending {
-  float sums[D / 8][4];  // tile i of 64 values: dimensions 8 (2 t) + i and 8 (2 t + 1) + i
+  float sums[D / 16][4];
   float largest, weight;
   uint32_t query[D / 16][2];
 
-  // `angles` of the query's position; null: it is already rotated.
-  __device__ __forceinline__ void begin(const uint16_t* head, const float2* angles, bool isUsed, unsigned lane) {
+  static __device__ __forceinline__ unsigned dimension_of(unsigned tile, unsigned lane) {
+    return tile / 4 * 64 + lane / 4 * 8 + tile % 4 * 2;
+  }
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (unsigned i = 0; i < D / 16; ++i) sums[i][0] = sums[i][1] = sums[i][2] = sums[i][3] = 0;
+    largest = kMinusInfinity;
+    weight = 0;
+  }
+
+  // `rotates`: by the angles; otherwise the query is already rotated.
+  __device__ __forceinline__ void load_query(const uint16_t* head, const Angles<D>& angles, bool rotates, bool isUsed,
+                                             unsigned lane) {
 #pragma unroll
     for (unsigned j = 0; j < D / 64; ++j) {
       const unsigned d = j * 32 + lane % 4 * 8;
@@ -250,15 +281,11 @@ struct Attending {
       if (isUsed) {
         first = load_words(head + d);
         second = load_words(head + D / 2 + d);
-        if (angles != nullptr) turn_eight(first, second, angles + d);
+        if (rotates) turn_eight(first, second, angles.of[j]);
       }
       set_query(j, first);
       set_query(j + D / 64, second);
     }
-#pragma unroll
-    for (unsigned i = 0; i < D / 8; ++i) sums[i][0] = sums[i][1] = sums[i][2] = sums[i][3] = 0;
-    largest = kMinusInfinity;
-    weight = 0;
   }
 
   __device__ __forceinline__ void set_query(unsigned j, const uint4& words) {
@@ -289,33 +316,42 @@ struct Attending {
     }
     most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
     most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-    if (__any_sync(0xffffffffu, most > largest)) rescale(most);
+    if (__any_sync(0xffffffffu, most > largest)) rescale(most, lane);
     const float p0 = power_of_two(scores[0][0] - most), p1 = power_of_two(scores[0][1] - most);
     const float p2 = power_of_two(scores[1][0] - most), p3 = power_of_two(scores[1][1] - most);
     weight += p0 + p1 + p2 + p3;
     add(values, pack<F16>(p0, p1), pack<F16>(p2, p3));
   }
 
+  // Factors of heads 2t and 2t + 1.
+  __device__ __forceinline__ void scale_sums(float even, float odd) {
+#pragma unroll
+    for (unsigned i = 0; i < D / 16; ++i) {
+      sums[i][0] *= even;
+      sums[i][1] *= odd;
+      sums[i][2] *= even;
+      sums[i][3] *= odd;
+    }
+  }
+
  private:
-  __device__ __forceinline__ void rescale(float most) {
+  __device__ __forceinline__ void rescale(float most, unsigned lane) {
     const float factor = power_of_two(largest - most);
     largest = most;
     weight *= factor;
-#pragma unroll
-    for (unsigned i = 0; i < D / 8; ++i) {
-      sums[i][0] *= factor;
-      sums[i][1] *= factor;
-    }
+    scale_sums(__shfl_sync(0xffffffffu, factor, lane % 4 * 8), __shfl_sync(0xffffffffu, factor, lane % 4 * 8 + 4));
   }
 
   __device__ __forceinline__ void add(const PageOfValues<D>& values, uint32_t low, uint32_t high) {
 #pragma unroll
     for (unsigned j = 0; j < D / 64; ++j)
 #pragma unroll
-      for (unsigned i = 0; i < 8; ++i) {
-        const uint32_t b0 = paired(word_of(values.words[0][j], i / 2), word_of(values.words[1][j], i / 2), i % 2);
-        const uint32_t b1 = paired(word_of(values.words[2][j], i / 2), word_of(values.words[3][j], i / 2), i % 2);
-        add_product(sums[j * 8 + i], low, high, b0, b1);
+      for (unsigned i = 0; i < 4; ++i) {
+        const uint32_t of[4] = {word_of(values.words[0][j], i), word_of(values.words[1][j], i),
+                                word_of(values.words[2][j], i), word_of(values.words[3][j], i)};
+        const uint32_t a[4] = {paired(of[0], of[1], 0), paired(of[0], of[1], 1), paired(of[2], of[3], 0),
+                               paired(of[2], of[3], 1)};
+        multiply_add<F16>(sums[j * 4 + i], a, low, high);
       }
   }
 };
@@ -339,56 +375,94 @@ struct AttentionParameters {
 // weights, and a gap, so that sums can be read four at a time.
 constexpr unsigned kAhead = 4;
 
-// Writes the newest token's rotated key and its value to their place in the cache.
-template <unsigned D>
-__device__ __forceinline__ void append(const AttentionParameters& p, unsigned kvHead, unsigned row, unsigned position,
-                                       size_t place) {
-  const uint16_t* key = p.qkv + (static_cast<size_t>(row) * (p.heads + 2 * p.kvHeads) + p.heads + kvHead) * D;
+// Puts the newest token's rotated key and its value, from a product's result, into the page of the warp that attends to
+// it, and into the cache for later steps. `place`: the page's in the cache; `angles_of`: the lane's for part j.
+template <unsigned D, class AnglesOf>
+__device__ __forceinline__ void append(const AttentionParameters& p, const uint16_t* key, unsigned token, size_t place,
+                                       const AnglesOf& angles_of, unsigned lane, PageOfKeys<D>& keys,
+                                       PageOfValues<D>& values) {
   const uint16_t* value = key + static_cast<size_t>(p.kvHeads) * D;
-  for (unsigned d = threadIdx.x; d < D / 2; d += blockDim.x) {
-    const uint32_t pair = turned_pair(__ldcg(key + d), __ldcg(key + D / 2 + d), p.angles[d]);
-    p.keyPages[place + position % kPageTokens * D + d] = static_cast<uint16_t>(pair);
-    p.keyPages[place + position % kPageTokens * D + D / 2 + d] = static_cast<uint16_t>(pair >> 16);
-    p.valuePages[place + position % kPageTokens * D + d] = __ldcg(value + d);
-    p.valuePages[place + position % kPageTokens * D + D / 2 + d] = __ldcg(value + D / 2 + d);
-  }
-  __syncthreads();
+  const size_t at = place + token * D;
+#pragma unroll
+  for (unsigned i = 0; i < 4; ++i)
+    if (i / 2 * 8 + lane % 4 * 2 + i % 2 == token)
+#pragma unroll
+      for (unsigned j = 0; j < D / 64; ++j) {
+        const unsigned d = j * 64 + lane / 4 * 8;
+        values.words[i][j] = load_words(value + d);
+        *reinterpret_cast<uint4*>(p.valuePages + at + d) = values.words[i][j];
+      }
+#pragma unroll
+  for (unsigned half = 0; half < 2; ++half)
+    if (half * 8 + lane / 4 == token)
+#pragma unroll
+      for (unsigned j = 0; j < D / 64; ++j) {
+        const unsigned d = j * 32 + lane % 4 * 8;
+        uint4 first = load_words(key + d), second = load_words(key + D / 2 + d);
+        turn_eight(first, second, angles_of(j));
+        keys.words[half][j] = first;
+        keys.words[half][j + D / 64] = second;
+        *reinterpret_cast<uint4*>(p.keyPages + at + d) = first;
+        *reinterpret_cast<uint4*>(p.keyPages + at + D / 2 + d) = second;
+      }
+  __syncwarp();
 }
 
-// True for the last block of a row and KV head to arrive: it can then read all parts of the context.
-__device__ __forceinline__ bool is_last_part(unsigned* arrived) {
-  __shared__ unsigned last;
+// True for the last block of a row and KV head to arrive: it can then read all parts of the context. `last`: in shared
+// memory.
+__device__ __forceinline__ bool is_last_part(unsigned* arrived, volatile unsigned* last) {
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
-    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-    if (last != 0) *arrived = 0;
+    *last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+    if (*last != 0) *arrived = 0;
   }
   __syncthreads();
   __threadfence();
-  return last != 0;
+  return *last != 0;
 }
 
-// out = sums / weights over all parts of the context, for `group` adjacent heads.
+// out = sums / weights over all parts of the context, for `group` adjacent heads. Loads of several parts do not wait
+// for each other.
 template <unsigned D>
 __device__ __forceinline__ void merge_parts(const float* partial, uint16_t* out, unsigned group) {
+  constexpr unsigned kAtOnce = 12;
   const unsigned splits = gridDim.x;
   for (unsigned i = threadIdx.x; i < group * D / 4; i += blockDim.x) {
     const float* parts = partial + static_cast<size_t>(i / (D / 4)) * splits * (D + kAhead);
     const unsigned d = i % (D / 4) * 4;
     float most = kMinusInfinity, weight = 0, x = 0, y = 0, z = 0, w = 0;
-#pragma unroll 8
-    for (unsigned split = 0; split < splits; ++split) most = fmaxf(most, __ldcg(parts + split * (D + kAhead)));
-#pragma unroll 8
-    for (unsigned split = 0; split < splits; ++split) {
-      const float4 ahead = __ldcg(reinterpret_cast<const float4*>(parts + split * (D + kAhead)));
-      const float4 sums = __ldcg(reinterpret_cast<const float4*>(parts + split * (D + kAhead) + kAhead + d));
-      const float factor = ahead.y == 0 ? 0 : power_of_two(ahead.x - most);
-      weight += factor * ahead.y;
-      x += factor * sums.x;
-      y += factor * sums.y;
-      z += factor * sums.z;
-      w += factor * sums.w;
+    for (unsigned begin = 0; begin < splits; begin += kAtOnce) {
+      float2 ahead[kAtOnce];
+      float4 sums[kAtOnce];
+#pragma unroll
+      for (unsigned j = 0; j < kAtOnce; ++j) {
+        ahead[j] = {kMinusInfinity, 0};
+        sums[j] = {0, 0, 0, 0};
+        if (begin + j >= splits) continue;
+        const float* part = parts + (begin + j) * (D + kAhead);
+        ahead[j] = __ldcg(reinterpret_cast<const float2*>(part));
+        sums[j] = __ldcg(reinterpret_cast<const float4*>(part + kAhead + d));
+      }
+      float higher = most;
+#pragma unroll
+      for (unsigned j = 0; j < kAtOnce; ++j) higher = fmaxf(higher, ahead[j].x);
+      const float before = weight == 0 ? 0 : power_of_two(most - higher);
+      most = higher;
+      weight *= before;
+      x *= before;
+      y *= before;
+      z *= before;
+      w *= before;
+#pragma unroll
+      for (unsigned j = 0; j < kAtOnce; ++j) {
+        const float factor = ahead[j].y == 0 ? 0 : power_of_two(ahead[j].x - most);
+        weight += factor * ahead[j].y;
+        x += factor * sums[j].x;
+        y += factor * sums[j].y;
+        z += factor * sums[j].z;
+        w += factor * sums[j].w;
+      }
     }
     *reinterpret_cast<uint2*>(out + i / (D / 4) * D + d) = {pack<F16>(x / weight, y / weight),
                                                             pack<F16>(z / weight, w / weight)};
@@ -407,106 +481,142 @@ __device__ __forceinline__ Part part_of(unsigned tokens) {
 // More would be evicted from the L2 cache before it is used, and be read twice.
 constexpr unsigned long long kMostPrefetched = 16ull << 20;
 
-// Prefetches into L2 what this block will read, while the previous grid still runs. Only a hint: the position is read
-// again once that grid has ended.
+// Prefetches into L2 what this block will read after its warps' first pages, while the previous grid still runs.
 template <unsigned D>
-__device__ __forceinline__ void prefetch_part(const AttentionParameters& p, const unsigned* pages, size_t inPage) {
+__device__ __forceinline__ void prefetch_part(const AttentionParameters& p, const unsigned* pages, size_t inPage,
+                                              unsigned length) {
   constexpr unsigned kLine = 128, kLinesOfPage = kPageTokens * D * 2 / kLine;
   const unsigned lane = threadIdx.x % kWarp;
-  const unsigned position = min(__ldcg(p.position), p.pagesPerSequence * kPageTokens - 1);
-  const unsigned long long tokens = static_cast<unsigned long long>(position + 1) * gridDim.y * gridDim.z;
-  if (tokens * D * 2 * 2 > kMostPrefetched) return;
-  const Part part = part_of(position + 1);
-  for (unsigned at = part.begin + threadIdx.x / kWarp; at < part.end; at += kAttentionWarps) {
+  const unsigned long long tokens = static_cast<unsigned long long>(length) * gridDim.y * gridDim.z;
+  if (tokens * D * 2 * 2 > kMostPrefetched || lane >= kLinesOfPage) return;
+  const Part part = part_of(length);
+  for (unsigned at = part.begin + kAttentionWarps + threadIdx.x / kWarp; at < part.end; at += kAttentionWarps) {
     const size_t place = pages[at] * (static_cast<size_t>(p.kvHeads) * kPageTokens * D) + inPage;
-    if (lane >= kLinesOfPage) continue;
     prefetch_line(p.keyPages + place + lane * (kLine / 2));
     prefetch_line(p.valuePages + place + lane * (kLine / 2));
   }
-  if (p.qkv != nullptr && threadIdx.x < D / 2 * sizeof(float2) / kLine)
-    prefetch_line(p.angles + static_cast<size_t>(position) * (D / 2) + threadIdx.x * (kLine / sizeof(float2)));
 }
 
-// Block (split, KV head, row) attends to its part of the context; partial[row][head][split] = { largest score, sum of
-// weights, gap, D sums of weighted values }. A part without tokens has weights of 0. The last block of a row and KV
-// head combines them into out[row][head].
+// Stores the block's part of the context, in a fixed order of its warps: { largest score, sum of weights, gap, D sums
+// of weighted values } of each head, `stride` numbers apart. One head at a time, so that little shared memory is
+// needed: this kernel's blocks should fit beside the products' (kernels/decode_product_shape.h). `exchange`:
+// kAttentionWarps * D numbers in shared memory.
+template <unsigned D>
+__device__ __forceinline__ void store_part(Attending<D>& state, float* exchange, float* partial, size_t stride,
+                                           unsigned group) {
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const auto bounds = [&](unsigned of, unsigned head) { return exchange + (of * kMostGroup + head) * 2; };
+  if (lane % 4 == 0) {
+    bounds(warp, lane / 4)[0] = state.largest;
+    bounds(warp, lane / 4)[1] = state.weight;
+  }
+  __syncthreads();
+  const auto most_of = [&](unsigned head) {
+    float most = kMinusInfinity;
+    for (unsigned w = 0; w < kAttentionWarps; ++w) most = fmaxf(most, bounds(w, head)[0]);
+    return most;
+  };
+  const auto factor_of = [&](unsigned of, unsigned head, float most) {
+    return bounds(of, head)[1] == 0 ? 0 : power_of_two(bounds(of, head)[0] - most);
+  };
+  const unsigned even = lane % 4 * 2;
+  state.scale_sums(factor_of(warp, even, most_of(even)), factor_of(warp, even + 1, most_of(even + 1)));
+  if (threadIdx.x < group) {
+    const float most = most_of(threadIdx.x);
+    float weight = 0;
+    for (unsigned w = 0; w < kAttentionWarps; ++w)
+      weight += factor_of(w, threadIdx.x, most) * bounds(w, threadIdx.x)[1];
+    *reinterpret_cast<float2*>(partial + threadIdx.x * stride) = {most, weight};
+  }
+  for (unsigned head = 0; head < group; ++head) {
+    __syncthreads();
+    if (lane % 4 == head / 2)
+#pragma unroll
+      for (unsigned i = 0; i < D / 16; ++i) {
+        float* to = exchange + warp * D + state.dimension_of(i, lane);
+        to[0] = head % 2 == 0 ? state.sums[i][0] : state.sums[i][1];
+        to[1] = head % 2 == 0 ? state.sums[i][2] : state.sums[i][3];
+      }
+    __syncthreads();
+    for (unsigned d = threadIdx.x; d < D; d += blockDim.x) {
+      float sum = 0;
+      for (unsigned w = 0; w < kAttentionWarps; ++w) sum += exchange[w * D + d];
+      partial[head * stride + kAhead + d] = sum;
+    }
+  }
+}
+
+// Block (split, KV head, row) attends to its part of the context; partial[row][head][split] is what store_part stores.
+// A part without tokens has weights of 0. The last block of a row and KV head combines them into out[row][head].
+//
+// Only q and qkv are awaited. The position and the keys and values of older tokens were written by earlier steps and
+// the prompt: the host submits a step after it has seen the previous one's token, and a token is published by the last
+// kernel of its step, after all others have ended.
 template <unsigned D>
 __device__ __forceinline__ void attend(AttentionParameters p) {
-  __shared__ float merged[kAttentionWarps][kMostGroup][D];
-  __shared__ float bounds[kAttentionWarps][kMostGroup][2];
+  __shared__ float exchange[kAttentionWarps * D];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const unsigned split = blockIdx.x, splits = gridDim.x, kvHead = blockIdx.y, row = blockIdx.z;
   const unsigned group = p.heads / p.kvHeads;
   const unsigned* pages = p.pages + static_cast<size_t>(row) * p.pagesPerSequence;
   const size_t pageValues = static_cast<size_t>(p.kvHeads) * kPageTokens * D;
   const size_t inPage = static_cast<size_t>(kvHead) * kPageTokens * D;
+  const bool appends = p.qkv != nullptr;
   begin_next_grid();
-  prefetch_part<D>(p, pages, inPage);
-  wait_for_previous_grid();
   const unsigned position = __ldcg(p.position), length = position + 1, newest = position / kPageTokens;
   const Part part = part_of(length);
   const unsigned end = part.end;
-  const size_t firstHead = static_cast<size_t>(row) * p.heads + kvHead * group;
-
-  if (p.qkv != nullptr) {
-    p.angles += static_cast<size_t>(position) * (D / 2);
-    p.q = p.qkv + static_cast<size_t>(row) * 2 * p.kvHeads * D;  // qkv's rows are longer than q's
-    if (part.begin <= newest && newest < end) append<D>(p, kvHead, row, position, pages[newest] * pageValues + inPage);
-  }
-  Attending<D> state;
-  state.begin(p.q + (firstHead + lane / 4) * D, p.qkv == nullptr ? nullptr : p.angles, lane / 4 < group, lane);
+  Angles<D> angles;
+  if (appends) angles.load(p.angles + static_cast<size_t>(position) * (D / 2), lane);
   PageOfKeys<D> keys;
   PageOfValues<D> values;
   unsigned at = part.begin + warp;
   size_t place = 0;
+  const auto find = [&] { place = pages[at] * pageValues + inPage; };
   if (at < end) {
-    place = pages[at] * pageValues + inPage;
+    find();
     load_keys<D>(keys, p.keyPages + place, lane);
+    load_values<D>(values, p.valuePages + place, lane);
   }
+  prefetch_part<D>(p, pages, inPage, length);
+  Attending<D> state;
+  state.clear();
+  wait_for_previous_grid();
+
+  const size_t firstHead = static_cast<size_t>(row) * p.heads + kvHead * group;
+  const uint16_t* fromProduct = p.qkv + static_cast<size_t>(row) * (p.heads + 2 * p.kvHeads) * D;
+  const uint16_t* queries = appends ? fromProduct + static_cast<size_t>(kvHead) * group * D : p.q + firstHead * D;
+  state.load_query(queries + lane / 4 * D, angles, appends, lane / 4 < group, lane);
+  const auto append_newest = [&](const auto& angles_of) {
+    append<D>(p, fromProduct + static_cast<size_t>(p.heads + kvHead) * D, position % kPageTokens, place, angles_of,
+              lane, keys, values);
+  };
+  if (appends && at == newest && at < end) append_newest([&](unsigned j) { return angles.of[j]; });
   // Loads the next page's keys while this one's values are added.
   while (at < end) {
-    load_values<D>(values, p.valuePages + place, lane);
     const PageOfKeys<D> here = keys;
     const unsigned tokens = min(length - at * kPageTokens, kPageTokens);
     at += kAttentionWarps;
     if (at < end) {
-      place = pages[at] * pageValues + inPage;
+      find();
       load_keys<D>(keys, p.keyPages + place, lane);
     }
     if (tokens < kPageTokens) clear_values<D>(values, tokens, lane);
     state.page(here, values, tokens, p.scale, lane);
+    if (at >= end) break;
+    load_values<D>(values, p.valuePages + place, lane);
+    // Loads the angles again: to keep them during the loop takes too many registers.
+    if (appends && at == newest)
+      append_newest(
+          [&](unsigned j) { return p.angles + static_cast<size_t>(position) * (D / 2) + j * 32 + lane % 4 * 8; });
   }
   state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 1);
   state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 2);
-  const unsigned head = lane / 4;
-#pragma unroll
-  for (unsigned i = 0; i < D / 8; ++i) {
-    const unsigned first = i / 8 * 64 + lane % 4 * 16 + i % 8;
-    merged[warp][head][first] = state.sums[i][0];
-    merged[warp][head][first + 8] = state.sums[i][1];
-  }
-  if (lane % 4 == 0) {
-    bounds[warp][head][0] = state.largest;
-    bounds[warp][head][1] = state.weight;
-  }
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < group * D; i += blockDim.x) {
-    const unsigned of = i / D, d = i % D;
-    float most = kMinusInfinity, weight = 0, sum = 0;
-    for (unsigned w = 0; w < kAttentionWarps; ++w) most = fmaxf(most, bounds[w][of][0]);
-    for (unsigned w = 0; w < kAttentionWarps; ++w) {
-      if (bounds[w][of][1] == 0) continue;
-      const float factor = power_of_two(bounds[w][of][0] - most);
-      weight += factor * bounds[w][of][1];
-      sum += factor * merged[w][of][d];
-    }
-    float* out = p.partial + ((firstHead + of) * splits + split) * (D + kAhead);
-    out[kAhead + d] = sum;
-    if (d != 0) continue;
-    out[0] = most;
-    out[1] = weight;
-  }
-  if (!is_last_part(p.arrived + static_cast<size_t>(row) * p.kvHeads + kvHead)) return;
+  store_part<D>(state, exchange, p.partial + (firstHead * splits + split) * (D + kAhead),
+                static_cast<size_t>(splits) * (D + kAhead), group);
+  if (!is_last_part(p.arrived + static_cast<size_t>(row) * p.kvHeads + kvHead,
+                    reinterpret_cast<unsigned*>(exchange)))
+    return;
   merge_parts<D>(p.partial + firstHead * splits * (D + kAhead), p.out + firstHead * D, group);
 }
 

@@ -120,8 +120,8 @@ GVB_DEVICE uint64_t evict_first() {
 // load_bytes with an L2 policy ("cp.async.bulk", .L2::cache_hint).
 GVB_DEVICE void load_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier, uint64_t policy) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
-          shared_address(to)),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(shared_address(to)),
       "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier)), "l"(policy)
       : "memory");
 }

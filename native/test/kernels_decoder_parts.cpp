@@ -162,6 +162,8 @@ void test_attentions() {
   test_appending_attention({128, 4, 1, 1, 1, 0});
   test_appending_attention({128, 8, 2, 2, 3, 144});  // starts a new page
   test_appending_attention({64, 6, 2, 2, 8, 37});
+  test_appending_attention({128, 8, 2, 1, 1, 130});  // the newest token is not in its warp's first page
+  test_appending_attention({64, 4, 1, 1, 15, 239});  // more parts than are merged at once
 }
 
 void test_norm() {
