@@ -593,7 +593,14 @@ __device__ __forceinline__ void attend(AttentionParameters p) {
   };
   if (appends && at == newest && at < end) append_newest([&](unsigned j) { return angles.of[j]; });
   // Loads the next page's keys while this one's values are added.
-  while (at < end) {
+  for (bool isFirst = true; at < end; isFirst = false) {
+    if (!isFirst) {
+      load_values<D>(values, p.valuePages + place, lane);
+      // Loads the angles again: to keep them during the loop takes too many registers.
+      if (appends && at == newest)
+        append_newest(
+            [&](unsigned j) { return p.angles + static_cast<size_t>(position) * (D / 2) + j * 32 + lane % 4 * 8; });
+    }
     const PageOfKeys<D> here = keys;
     const unsigned tokens = min(length - at * kPageTokens, kPageTokens);
     at += kAttentionWarps;
@@ -603,12 +610,6 @@ __device__ __forceinline__ void attend(AttentionParameters p) {
     }
     if (tokens < kPageTokens) clear_values<D>(values, tokens, lane);
     state.page(here, values, tokens, p.scale, lane);
-    if (at >= end) break;
-    load_values<D>(values, p.valuePages + place, lane);
-    // Loads the angles again: to keep them during the loop takes too many registers.
-    if (appends && at == newest)
-      append_newest(
-          [&](unsigned j) { return p.angles + static_cast<size_t>(position) * (D / 2) + j * 32 + lane % 4 * 8; });
   }
   state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 1);
   state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 2);
