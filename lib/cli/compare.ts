@@ -4,6 +4,7 @@ import { pricesFrom, pricesIn, type Prices } from '../costs/read-prices.js';
 import { metrics } from '../metrics/registry.js';
 import { percentOf } from '../report/detection.js';
 import { duration, plain } from '../results/plain.js';
+import { counted } from '../results/quantity.js';
 import { refuseUnavailable } from '../run/compare.js';
 import { type Aim, checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
 import { makePlan, type Plan } from '../run/plan.js';
@@ -115,8 +116,8 @@ function planText(
   const time = (count: number) => duration(estimatedSeconds * systems.length * count);
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const text = (rounds: string, about: string) =>
-    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${ids.length} metrics (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
-  if (typeof planned === 'number') return text(`${planned} rounds`, time(planned));
+    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')} (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
+  if (typeof planned === 'number') return text(counted(planned, 'round'), time(planned));
   const { effect, mostRounds } = planned;
   return text(
     `${PILOT_ROUNDS} rounds of a pilot, then ${FEWEST_ROUNDS} to ${mostRounds} rounds that detect ${percentOf(effect)}`,

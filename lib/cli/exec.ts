@@ -11,6 +11,7 @@ import { metrics as builtIn } from '../metrics/registry.js';
 import { INTERVAL_LIMITS } from '../monitor/options.js';
 import { percentOf } from '../report/detection.js';
 import { plain } from '../results/plain.js';
+import { counted } from '../results/quantity.js';
 import { refuseUnavailable } from '../run/compare.js';
 import { checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
 import { makePlan } from '../run/plan.js';
@@ -88,7 +89,7 @@ export async function exec(
   const definitions = workloads.flatMap((workload) => metricsOf(workload, settings));
   const plan = makePlan(definitions, options.tier, options.seed);
   if (aim) checkDetectable(definitions);
-  const words = planText(workloads, systems, aim ? `${aimText(aim)}` : `${rounds} rounds`, plan.seed);
+  const words = planText(workloads, systems, aim ? aimText(aim) : counted(rounds, 'round'), plan.seed);
   const kept = await describeRequest(
     plan,
     { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
@@ -238,8 +239,6 @@ function planText(workloads: readonly Workload[], systems: readonly System[], ro
   );
   return `Plan: ${counted(systems.length, 'system')} (${names}) × ${rounds} × ${runs.join(', ')}, seed ${seed}`;
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** Where the logs of runs go: a folder for every round of a system, and a new one if a round is measured again. */
 class Places {

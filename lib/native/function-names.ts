@@ -65,6 +65,7 @@ export const functionNames = [
   'cuMemFree_v2',
   'cuMemAllocPitch_v2',
   'cuMemAllocManaged',
+  'cuMemPrefetchAsync',
   'cuMemGetAddressRange_v2',
   'cuMemHostAlloc',
   'cuMemFreeHost',

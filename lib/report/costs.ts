@@ -3,7 +3,7 @@ import { callEffects } from '../metrics/call-effects.js';
 import type { CallEffect } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
 import { capitalised, plain } from '../results/plain.js';
-import { type EstimateText, estimateText, quantity } from '../results/quantity.js';
+import { counted, type EstimateText, estimateText, quantity } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { markdownBlock, markdownText, titledMarkdown } from './markdown-text.js';
 import { type DataTable, estimate, numeric } from './table-data.js';
@@ -55,9 +55,7 @@ export function restText({ calls, unresolved }: SystemCosts, shown: number): str
   const parts = [
     ...(most ? [`${rest.length} more intercepted calls cost ${quantity(most.overheadNs, 'ns')} or less each`] : []),
     ...(unresolved.length > 0
-      ? [
-          `the cost of ${unresolved.length} intercepted call${unresolved.length === 1 ? '' : 's'} is not resolved: ${named(unresolved)}`,
-        ]
+      ? [`the cost of ${counted(unresolved.length, 'intercepted call')} is not resolved: ${named(unresolved)}`]
       : []),
   ];
   return parts.length === 0 ? null : `${capitalised(parts.join('; '))}.`;

@@ -3,6 +3,7 @@ import type { ComparisonDocument } from '../results/document.js';
 import { FEWEST_FOR_INTERVAL } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
+import { counted } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { detectionText } from './detection.js';
 
@@ -31,7 +32,7 @@ export function roundsText({ systems }: ComparisonDocument): string {
   const counts = systems.map((rounds) => rounds.length);
   const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
   if (counts.length === 0 || most === 0) return 'no round';
-  return fewest === most ? `${most} round${most === 1 ? '' : 's'}` : `${fewest} to ${most} rounds`;
+  return fewest === most ? counted(most, 'round') : `${fewest} to ${most} rounds`;
 }
 
 function replication(document: ComparisonDocument): string {

@@ -109,3 +109,6 @@ export function estimateText({ value, ci95 }: Estimate, unit: string | null, isD
 /** `201.0 ms (199.8 … 202.2)`. */
 export const inOneLine = ({ value, interval }: EstimateText): string =>
   interval === null ? value : `${value} (${interval})`;
+
+/** `1 round`, `2 rounds`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

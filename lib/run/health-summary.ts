@@ -60,7 +60,8 @@ function disturbance(name: string, rounds: readonly RunDocument[]): string {
   const bad = rounds.filter(({ health }) => failed(health.after).some((check) => check.name === name));
   const ids = bad.flatMap(({ metrics }) => failing(name, metrics).map(({ id }) => id));
   const which = ids.length > 0 ? ` (${[...new Set(ids)].sort().join(', ')})` : '';
-  return `${rounds[0]?.system.name}: ${findingText(name)} in ${bad.length} of ${rounds.length} rounds${which}`;
+  const often = rounds.length > 1 ? ` in ${bad.length} of ${rounds.length} rounds` : '';
+  return `${rounds[0]?.system.name}: ${findingText(name)}${often}${which}`;
 }
 
 const failing = (name: string, results: readonly MetricResult[]): MetricResult[] =>

@@ -18,7 +18,7 @@ describe('compare --detect', () => {
     const output = join(emptyFolder(), 'out');
     const { code, stderr } = await command(args(output), {}, sim);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^Plan: .* × 5 rounds of a pilot, then 3 to 4 rounds that detect 50 % × 1 metrics/m);
+    expect(stderr).toMatch(/^Plan: .* × 5 rounds of a pilot, then 3 to 4 rounds that detect 50 % × 1 metric /m);
     expect(stderr).toMatch(/^Pilot round 5, [ab]: /m);
     const { plan, systems: documents, completed } = summary(output);
     expect(completed).toBe(true);
