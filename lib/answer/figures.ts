@@ -114,6 +114,18 @@ function effectFigure(source: Source, row: Row, effect: Effect): Figure {
   return figure({ ...head, ...estimated(difference, differenceCi95, row.unit, true), note: joined(times, note) });
 }
 
+/** The value of an interference is the length of a queue where its victim was overloaded. */
+function queueNote({ results }: Cell): string | null {
+  const isQueue = results.some(({ details: { interference }, value }) =>
+    (Array.isArray(interference) ? (interference as Record<string, unknown>[]) : []).some(
+      (row) =>
+        row?.degradationPercent === value &&
+        (row.overloaded === true || (!('overloaded' in row) && Number(row.givenUp) > 0)),
+    ),
+  );
+  return isQueue ? 'no slow-down but a queue: the victim was overloaded' : null;
+}
+
 function valueFigure(source: Source, row: Row, cell: Cell, baseline: Cell | null): Figure {
   const { value, ci95, effect } = cell;
   const head = { metric: source.id, what: source.what, word: effect?.verdict ?? 'measured' } as const;
@@ -122,7 +134,7 @@ function valueFigure(source: Source, row: Row, cell: Cell, baseline: Cell | null
     baseline && baseline.value !== null && baseline.system !== cell.system
       ? plain(`${baseline.system}: ${inOneLine(estimateText({ value: baseline.value, ci95: null }, row.unit))}`)
       : null;
-  return figure({ ...head, ...estimated(value, ci95, row.unit, false), note: beside });
+  return figure({ ...head, ...estimated(value, ci95, row.unit, false), note: joined(queueNote(cell), beside) });
 }
 
 /** The figure of a system from a source. */
