@@ -40,7 +40,7 @@ function quotas({ cards, broken }: Concluded): string | null {
         : breaking.length === cards.length
           ? `use none of ${named(breaking)}`
           : `do not use ${named(breaking, 'or')}`;
-  return `For strict quotas ${which}: ${plain(first.system)} ${briefly(first)}.`;
+  return `For strict quotas ${which}, because ${plain(first.system)} ${briefly(first)}.`;
 }
 
 interface Cost {
@@ -69,12 +69,15 @@ function firstOfEach(cards: readonly Card[], word: Figure['word']): Cost[] {
 const costText = ({ figure }: Cost): string =>
   `${ends(figure)} ${figure.what}${figure.cause === null ? '' : `, nearly all of it ${figure.cause}`}`;
 
+const acceptable = ({ figure }: Cost): string =>
+  `${ends(figure)} ${figure.what} is acceptable${figure.cause === null ? '' : ` (nearly all of it ${figure.cause})`}`;
+
 function costs({ cards, baseline }: Concluded): string | null {
   const against = baseline === null ? '' : ` against ${plain(baseline)}`;
   const worse = firstOfEach(cards, 'slower');
   if (worse.length > 0)
     return worse
-      .map((cost, i) => `${i === 0 ? 'Use' : 'use'} ${cost.system} only if this is acceptable: ${costText(cost)}`)
+      .map((cost, i) => `${i === 0 ? 'Use' : 'use'} ${cost.system} only where ${acceptable(cost)}`)
       .join('; ')
       .concat('.');
   const figures = cards.flatMap(({ lines }) => lines.slice(0, 3).flatMap((line) => line.figures));

@@ -153,8 +153,8 @@ function addReport(root: Command): void {
       '--prices <file>',
       'compute the costs of programs again: the key prices of a YAML file, as for exec --config (default: as measured)',
     );
-  addOutputs(command, 'markdown, unless a file or --brief is given').action(async (files: string[], raw: RawReportOptions) =>
-    done((await import('./report.js')).report(files, raw)),
+  addOutputs(command, 'markdown, unless a file or --brief is given').action(
+    async (files: string[], raw: RawReportOptions) => done((await import('./report.js')).report(files, raw)),
   );
 }
 

@@ -1,6 +1,6 @@
 /** The answer: the decision, a card per system, violations by cause, advice, and what is not known. */
 import type { Advice, Broken, Card, Figure, Line, Word } from '../../results/answer-schema.js';
-import { brokenText, commonReason, decidesText, notesOf, numberOf, placesText } from '../answer-text.js';
+import { brokenText, commonReason, decidesText, isSilent, notesOf, numberOf, placesText } from '../answer-text.js';
 import { violations as foundViolations } from './limits.js';
 import { html, type Markup } from '../markup.js';
 import type { State } from '../isolation/outcome-kinds.js';
@@ -33,19 +33,27 @@ const NOTE = 110;
 function figureMarkup(figure: Figure): Markup {
   const { what, shownCi95, word } = figure;
   const notes = notesOf(figure);
-  const beside = [shownCi95 && html`<span class="ends">${unbroken(shownCi95)}</span>`, notes && html`<span>${short(notes, NOTE)}</span>`]; // prettier-ignore
-  const isSilent = figure.metric === null && word === 'not measured' && figure.note === null && what === word;
+  const beside = [
+    shownCi95 !== null && html`<span>${unbroken(shownCi95)}</span>`,
+    notes !== null && html`<span>${short(notes, NOTE)}</span>`,
+  ];
   return html`<div class="answer-figure">
-    ${!isSilent && html`<span class="number">${unbroken(numberOf(figure))}</span> <span class="about">${name(what)}</span>`}
-    ${badge(word)} ${beside.some(Boolean) && html`<span class="beside">${beside}</span>`}
+    <span class="number">${unbroken(numberOf(figure))}</span> <span class="about">${name(what)}</span> ${badge(word)}
+    ${beside.some(Boolean) && html`<span class="beside">${beside}</span>`}
   </div> `;
 }
 
-const lineMarkup = ({ title, figures }: Line): Markup =>
-  html`<div class="answer-line">
-    <dt>${title}</dt>
-    <dd>${figures.map(figureMarkup)}</dd>
-  </div> `;
+/** A line without any figure takes as little room as it has to say. */
+const lineMarkup = (line: Line): Markup =>
+  isSilent(line)
+    ? html`<div class="answer-line silent">
+        <dt>${line.title}</dt>
+        <dd class="answer-figure">${badge(line.word)}</dd>
+      </div> `
+    : html`<div class="answer-line">
+        <dt>${line.title}</dt>
+        <dd>${line.figures.map(figureMarkup)}</dd>
+      </div> `;
 
 const cardMarkup = ({ system, lines }: Card): Markup =>
   html`<article class="answer-card">

@@ -125,11 +125,11 @@
   /** Opens a folded section that a link leads to. */
   function folds() {
     const open = () => {
-      const section = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
+      const section = byId(document.location.hash.slice(1));
       const fold = section?.querySelector(':scope > .fold');
       if (fold) fold.open = true;
     };
-    addEventListener('hashchange', open);
+    document.defaultView.addEventListener('hashchange', open);
     open();
   }
 
