@@ -13,6 +13,12 @@ import { recommendationsOf } from './recommendations.js';
 import { unknownOf } from './unknown.js';
 import { brokenBy } from './violation-causes.js';
 
+/** Names and reasons come from drivers, files and environments, and must not control a terminal. */
+const harmless = (answer: Answer): Answer =>
+  JSON.parse(
+    JSON.stringify(answer, (_, value: unknown) => (typeof value === 'string' ? plain(value) : value)),
+  ) as Answer;
+
 export function answerOf(document: ResultDocument): Answer {
   const view = viewOf(document);
   const systems = candidatesOf(view).map(({ name }) => name);
@@ -23,15 +29,14 @@ export function answerOf(document: ResultDocument): Answer {
   const cards = systems.map((system) => cardOf(findings, system));
   const recommendations = recommendationsOf({ evidence, systems, cards, broken });
   const baseline = view.systems.find(({ isBaseline }) => isBaseline)?.name ?? null;
-  const violations = broken.map((one) => ({ ...one, system: plain(one.system) }));
-  return {
+  return harmless({
     decision: decisionOf({ cards, broken, recommendations, baseline }),
     cards,
-    violations,
-    causes: causes.map((one) => ({ ...one, system: plain(one.system) })),
+    violations: broken,
+    causes,
     recommendations,
     unknown: unknownOf(view, cards),
-  };
+  });
 }
 
 /** The document with its answer, in place of an earlier one. */

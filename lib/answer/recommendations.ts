@@ -86,7 +86,7 @@ function found(figures: readonly Figure[], violated: readonly Broken[]): string[
     ...of(['slower'], inFigure, 'costs: '),
     ...of(['faster'], inFigure, 'gains: '),
     ...of(['same'], what, 'no loss that counts: '),
-    ...of(['holds'], what, 'holds: '),
+    ...of(['holds'], what, 'passed: '),
     ...of(['measured'], inFigure, 'measured: '),
     ...of(['inconclusive', 'invalid'], what, 'not decided: '),
   ];

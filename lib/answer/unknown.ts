@@ -30,11 +30,17 @@ function unanswered(view: View, cards: readonly Card[]): Unknown[] {
   });
   if (asked.length === 0) return tried;
   const metrics = asked.flatMap((question) => metricsFor[question]);
-  const text = `Not measured: ${asked.map((question) => lowered(titles[question])).join('; ')}.`;
+  const text = `Not measured: ${asked.map((question) => asClause[question]).join('; ')}.`;
   return [...tried, { text, command: measuringCommand(view, metrics) }];
 }
 
-const lowered = (title: string): string => title.charAt(0).toLowerCase() + title.slice(1);
+const asClause: Record<Question, string> = {
+  start: 'what a start costs',
+  calls: 'what a launch and an allocation cost',
+  program: 'what a program or a model loses',
+  limits: 'whether limits hold',
+  neighbours: 'what neighbours and faults do',
+};
 
 const reasonFor = (cards: readonly Card[], question: Question): string | null =>
   cards

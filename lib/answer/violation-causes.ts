@@ -59,8 +59,13 @@ function memoryCause({ granted, limit, used }: Memory): string {
 const itemOf = (detail: string): string => detail.split(':', 1)[0] ?? detail;
 
 const causes: Record<string, string> = {
+  'IS-001': 'memory-limit-exceeded',
+  'IS-002': 'memory-limit-exceeded',
+  'IS-003': 'compute-not-limited',
+  'IS-004': 'compute-not-limited',
   'IS-005': 'memory-readable',
   'IS-009': 'memory-limit-exceeded',
+  'IS-011': 'memory-limit-exceeded',
   'IS-010': 'fault-reaches-neighbour',
   'ERR-002': 'state-not-recovered',
   'ERR-003': 'errors-not-as-native',
@@ -149,7 +154,8 @@ function broken(system: string, cause: string, findings: readonly Finding[]): Br
   const metrics = [...new Set(findings.map(({ metric }) => metric))].sort();
   const [first] = findings;
   const rest = findings.length > 1 ? `; ${findings.length - 1} more` : '';
-  const text = texts[cause]?.(findings, items) ?? `${first?.detail ?? ''}${rest}`;
+  const kind = cause === 'memory-limit-exceeded' ? 'exceeds its memory limit' : 'breaks a limit';
+  const text = texts[cause]?.(findings, items) ?? `${kind}: ${first?.detail ?? ''}${rest}`;
   return { system, cause, text: plain(text), items, metrics, ...amountsOf(findings) };
 }
 

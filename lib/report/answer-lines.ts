@@ -20,8 +20,14 @@ const lineTexts = (figures: readonly Figure[]): string[] => [
   ),
 ];
 
+/** A question with one figure takes one line. */
 export const cardLines = ({ lines }: Card): string[] =>
-  lines.flatMap(({ title, figures }) => [`${title}:`, ...lineTexts(figures).map((text) => `  ${text}`)]);
+  lines.flatMap(({ title, figures }) => {
+    const [first, ...others] = lineTexts(figures);
+    return others.length === 0
+      ? [`${title}: ${first}`]
+      : [`${title}:`, ...[first, ...others].map((text) => `  ${text}`)];
+  });
 
 export const violationCauses = ({ violations }: Answer): string[] =>
   violations.map((one) => `${one.system} ${brokenText(one)}`);
