@@ -1,5 +1,5 @@
 /** Renders documents: one file per format in report/, all from the same view. None needs a GPU. */
-import type { ResultDocument } from './results/kinds.js';
+import { isComparison, type ResultDocument } from './results/kinds.js';
 import { readable } from './results/readable.js';
 import { type View, viewOf } from './results/view.js';
 import { type Words, wordsOf } from './report/words.js';
@@ -16,7 +16,7 @@ type Render = (view: View, words: Words) => Rendered | Promise<Rendered>;
 const renderers: Record<Format, () => Promise<Render>> = {
   json: async () => {
     const { jsonReport } = await import('./report/json.js');
-    return ({ document }) => jsonReport(document);
+    return ({ document }, { answer }) => jsonReport(isComparison(document) ? { ...document, answer } : document);
   },
   markdown: async () => (await import('./report/markdown.js')).markdownReport,
   html: async () => (await import('./report/html.js')).htmlReport,

@@ -1,6 +1,6 @@
 /** The message about an interrupted comparison: how many rounds are finished, and the command that continues it. */
 import { dirname } from 'node:path';
-import { resumeCommand } from '../report/command-line.js';
+import { resumeCommand } from '../results/command-line.js';
 import type { ComparisonDocument } from '../results/document.js';
 import { formats } from '../rendering.js';
 import type { RawGating } from './gating.js';

@@ -147,13 +147,14 @@ function addReport(root: Command): void {
     .command('report')
     .description('Re-render saved documents or result directories; compatible results are merged')
     .argument('<file...>', 'files written by --json, or directories written by --output')
+    .option('--brief', 'print the answer alone, for a chat or a ticket (default: off)')
     .option(...PROFILE)
     .option(
       '--prices <file>',
       'compute the costs of programs again: the key prices of a YAML file, as for exec --config (default: as measured)',
     );
-  addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawReportOptions) =>
-    done((await import('./report.js')).report(files, raw)),
+  addOutputs(command, 'markdown, unless a file or --brief is given').action(
+    async (files: string[], raw: RawReportOptions) => done((await import('./report.js')).report(files, raw)),
   );
 }
 

@@ -2,6 +2,9 @@
 import { STDOUT } from './output.js';
 import { readPrices, repriced } from '../costs/repriced.js';
 import { pricedBy, type RawPricing } from '../run/pricing.js';
+import { UsageError } from '../errors/usage-error.js';
+import { briefReport } from '../report/brief.js';
+import { shown } from '../report/screen.js';
 import { exitCodes } from './exit-codes.js';
 import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './document-outputs.js';
 import { warn } from './talk.js';
@@ -12,11 +15,22 @@ const DEFAULT_FORMAT = 'markdown';
 
 export interface RawReportOptions extends RawOutputs, RawPricing {
   prices?: string;
+  brief?: true;
+}
+
+function checkBrief(isBrief: boolean, outputs: readonly Output[]): void {
+  const other = outputs.find(({ target }) => target === STDOUT);
+  if (isBrief && other)
+    throw new UsageError(
+      `Expected one format on standard output but received --brief and ${other.format}: name a file for ${other.format}.`,
+    );
 }
 
 export async function report(files: string[], raw: RawReportOptions): Promise<number> {
   const named = parseOutputs(raw);
-  const outputs: Output[] = named.length > 0 ? named : [{ format: DEFAULT_FORMAT, target: STDOUT }];
+  const isBrief = raw.brief === true;
+  checkBrief(isBrief, named);
+  const outputs: Output[] = named.length > 0 || isBrief ? named : [{ format: DEFAULT_FORMAT, target: STDOUT }];
   const inputs = [...files, raw.profile, raw.prices].filter((file) => file !== undefined);
   await checkOutputs(outputs, inputs);
   const prices = raw.prices === undefined ? null : await readPrices(raw.prices);
@@ -33,7 +47,7 @@ export async function report(files: string[], raw: RawReportOptions): Promise<nu
   const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
   // If the reader of standard output closes it, nothing after this runs.
   process.exitCode = code;
-  const [failure] = await publish(document, outputs, null);
+  const [failure] = await publish(document, outputs, isBrief ? shown(briefReport(document)) : null);
   if (failure) throw failure;
   return code;
 }

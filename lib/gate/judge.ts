@@ -11,7 +11,7 @@ import { boundOf, type Delta } from '../stats/effect.js';
 import type { Interval } from '../stats/estimate.js';
 import type { Case } from './document.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
-import { limitInterval } from './limit.js';
+import { limitInterval } from './limit-interval.js';
 import type { Counting, MetricThresholds, Thresholds } from './thresholds.js';
 import { allowedFor, type Judged, judgedAgainst, type Tolerated } from './tolerance.js';
 

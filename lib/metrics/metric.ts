@@ -200,6 +200,8 @@ export interface MetricDefinition {
   pairs?: string;
   /** The operation whose cost is the metric's difference from the baseline, in terms for users, e.g. `cuInit`. */
   costOf?: string;
+  /** Metrics of phases that it contains; if their effects explain its own, a report states the cause once. */
+  contains?: readonly string[];
   /** What the metric counts, if its unit does not say so; see per.ts. */
   per?: PerChoice;
   /** Why samples of an undisturbed measurement differ: their variation is then not checked. */

@@ -56,6 +56,8 @@ function costOf(profile: string, phase: Phase, system: string, all: readonly Run
     calls.reduce((sum, { callsPerStep, ns }) => sum + (callsPerStep * (ns[round] as number)) / 1e3, 0),
   );
   const tax = calls.length === 0 ? null : againstZero(sums);
+  // Rounds that agree have an interval without a width: it describes them and decides nothing.
+  const ci95 = tax && rounds.length > 1 ? (tax.ci95 ?? ([tax.value, tax.value] as Interval)) : null;
   const stepUs = (phase.seconds * 1e6) / steps;
   const percentOf = (us: number) => (100 * us) / stepUs;
   return {
@@ -67,9 +69,9 @@ function costOf(profile: string, phase: Phase, system: string, all: readonly Run
     callsPerStep: callsOf(phase) / steps,
     rounds: rounds.length,
     taxUs: tax?.value ?? null,
-    ci95: tax?.ci95 ?? null,
+    ci95,
     percent: tax && stepUs > 0 ? percentOf(tax.value) : null,
-    percentCi95: tax?.ci95 && stepUs > 0 ? (tax.ci95.map(percentOf) as Interval) : null,
+    percentCi95: ci95 && stepUs > 0 ? (ci95.map(percentOf) as Interval) : null,
     calls: calls
       .map(({ call, metric, as, callsPerStep, ns }) => {
         const priceNs = mean(ns).value;

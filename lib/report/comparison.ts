@@ -1,20 +1,23 @@
-/** A comparison for the terminal: violations, one table per category, then what was not measured and why. */
+/** A comparison for the terminal: the answer, one table per category, then what was not measured and why. */
 import type { ComparisonDocument } from '../results/document.js';
 import { effectText } from '../results/effect-text.js';
 import { plain } from '../results/plain.js';
 import { digits } from '../results/quantity.js';
 import { readable } from '../results/readable.js';
 import { partly } from '../results/rounds.js';
+import { answerOf } from '../answer/answer.js';
+import type { Answer } from '../results/answer-schema.js';
+import { adviceLines, cardLines, unknownLines, violationCauses } from './answer-lines.js';
 import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
 import { limitText } from './limit-text.js';
-import { PROGRAM_TITLE, programCostLines } from './program-costs.js';
-import { RANKING_TITLE, rankingLines } from './ranking.js';
+import { programCostLines } from './program-costs.js';
+import { rankingLines } from './ranking.js';
 import { sceneTable } from './slowdowns.js';
 import { roundsText } from './statistics.js';
-import { summaryText } from './summary-text.js';
-import { violationLines } from './violation-text.js';
+import { tallies } from './tally.js';
 import { type Screen, screen } from './screen.js';
+import { type Bodies, contents, type SectionId, titleOfSection } from './sections.js';
 import { type Column, fits, table } from './table.js';
 import { WATERMARK } from './terminal.js';
 import { againstBaseline, type Missing, type Row, type SystemView, type View, viewOf } from '../results/view.js';
@@ -64,20 +67,39 @@ export function missingText({ system, metrics, status, reason, rounds, of }: Mis
   return plain(`${system}, ${what}: ${status}${reason ? `: ${reason}` : ''}${often ? ` (in ${often})` : ''}`);
 }
 
+type Body = (view: View, answer: Answer, on: Screen) => string[];
+
+const bodies: Bodies<Body> = {
+  answer: (_, { decision, cards }) => [decision, ...cards.flatMap((card) => indented(card.system, cardLines(card)))],
+  violations: (_, answer) => violationCauses(answer).map((text) => `VIOLATION: ${text}`),
+  recommendations: (_, answer) => titled('recommendations', adviceLines(answer)),
+  unknown: (_, answer) => titled('unknown', unknownLines(answer)),
+  'program-costs': (view) => titled('program-costs', programCostLines(view)),
+  scenes: (view, _, on) => [sceneTable(view, on) ?? []].flat(),
+  ranking: (view) => titled('ranking', rankingLines(view)),
+  results: (view, _, on) => [
+    tallies(view)
+      .map(({ system, text }) => `${system}: ${text}`)
+      .join('\n'),
+    ...view.categories.map(({ name, rows }) => categoryTables(view, name, rows, on)),
+  ],
+  isolation: (view) => titled('isolation', isolationLines(view)),
+  'compute-limits': (view) => titled('compute-limits', view.computeLimits.map(limitText)),
+  'not-measured': (view) => titled('not-measured', view.notMeasured.map(missingText)),
+};
+
+const titled = (id: SectionId, lines: readonly string[]): string[] => indented(titleOfSection(id), lines);
+
 export function comparisonReport(document: ComparisonDocument, on: Screen = screen()): string {
   const view = readable(viewOf(document));
+  const answer = answerOf(document);
   const { tier, seed } = document.plan;
   return [
     ...(view.simulated ? [WATERMARK] : []),
-    `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse; verdicts after Holm's adjustment`,
-    ...violationLines(view.violations),
-    ...indented('Summary', summaryText(view)),
-    ...indented(PROGRAM_TITLE, programCostLines(view)),
-    ...[sceneTable(view, on) ?? []].flat(),
-    ...indented(RANKING_TITLE, rankingLines(view)),
-    ...view.categories.map(({ name, rows }) => categoryTables(view, name, rows, on)),
-    ...indented('Isolation', isolationLines(view)),
-    ...indented('Compute limits', view.computeLimits.map(limitText)),
-    ...indented('Not measured', view.notMeasured.map(missingText)),
-  ].join('\n\n');
+    ...(view.completed ? [] : ['Interrupted: this report contains only what was measured until then.']),
+    ...contents((id) => bodies[id]?.(view, answer, on) ?? null).flatMap(({ content }) => content),
+    `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse`,
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
 }

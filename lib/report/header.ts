@@ -5,7 +5,7 @@ import { bytes, duration, number, plain } from '../results/plain.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
 import type { SystemView, View } from '../results/view.js';
 import { programsOf, type RecordedProgram } from '../results/recorded-programs.js';
-import { shellQuoted } from './command-line.js';
+import { shellQuoted } from '../results/command-line.js';
 import { priceFacts } from './ranking.js';
 import type { Fact } from './words.js';
 

@@ -2,9 +2,9 @@
 import { pageAssets } from './html/assets.js';
 import { boundedView, boundedWords, name } from './html/bounds.js';
 import { interruptedNotice, simulatedNotice, watermark } from './html/notices.js';
-import { pairs } from './html/prose.js';
 import type { Page } from './html/page-content.js';
-import { sections } from './html/sections.js';
+import { bodies } from './html/sections.js';
+import { contents, type ReportSection } from './sections.js';
 import { html, type Markup, trusted } from './markup.js';
 import { roundsOf } from '../results/kinds.js';
 import type { View } from '../results/view.js';
@@ -39,21 +39,40 @@ const themeSwitch = html`<label class="theme" id="theme" hidden>Theme
   </select>
 </label>`;
 
-const header = ({ view, words }: Page, title: string): Markup =>
+const header = ({ view }: Page, title: string): Markup =>
   html`<header>
     <div class="bar"><span class="tool">gpu-virt-bench</span>${themeSwitch}</div>
     ${view.simulated && simulatedNotice}${!view.completed && interruptedNotice}
     <h1>${title}</h1>
-    ${pairs(words.facts)}
   </header> `;
+
+type Content = ReportSection & { content: Markup };
+
+/** The answer needs no visible heading: it follows the page's own. */
+const opening = ({ id, title, content }: Content): Markup =>
+  html`<section id="${id}" aria-labelledby="${id}-title">
+    <h2 id="${id}-title" class="unseen">${title}</h2>
+    ${content}
+  </section> `;
+
+const section = ({ id, title, isFolded, content }: Content): Markup => {
+  const heading = html`<h2 id="${id}-title">${title}</h2>`;
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+    ${
+      isFolded
+        ? html`<details class="fold">
+            <summary>${heading}</summary>
+            ${content}
+          </details>`
+        : html`${heading} ${content}`
+    }
+  </section> `;
+};
 
 export function htmlReport(view: View, words: Words): string {
   const page = { view: boundedView(view), words: boundedWords(words) };
   const subject = titleOf(page.view);
-  const shown = sections.flatMap(({ id, title, body }) => {
-    const content = body(page);
-    return content ? [{ id, title, content }] : [];
-  });
+  const [first, ...others] = contents((id) => bodies[id]?.(page) ?? null);
   const { script } = pageAssets();
   return html`<!doctype html>
     <html lang="en">
@@ -63,19 +82,14 @@ export function htmlReport(view: View, words: Words): string {
       <body>
         <a class="skip" href="#main">Skip to the results</a>
         ${header(page, subject)}
-        <nav aria-label="Sections">
-          <ul>
-            ${shown.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
-          </ul>
-        </nav>
         <main id="main" tabindex="-1">
-          ${shown.map(
-            ({ id, title, content }) =>
-              html`<section id="${id}" aria-labelledby="${id}-title">
-                <h2 id="${id}-title">${title}</h2>
-                ${content}
-              </section> `,
-          )}
+          ${first && opening(first)}
+          <nav aria-label="Sections">
+            <ul>
+              ${others.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+            </ul>
+          </nav>
+          ${others.map(section)}
         </main>
         ${view.simulated && watermark}
         <div id="tip" hidden></div>

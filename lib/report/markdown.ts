@@ -3,15 +3,13 @@ import type { Effect } from '../results/document.js';
 import { categoryTitle } from '../results/category-title.js';
 import { missingText } from './comparison.js';
 import { limitText } from './limit-text.js';
-import { violationText } from './violation-text.js';
 import { effectText, establishedText, relevanceText } from '../results/effect-text.js';
 import { frontierMarkdown } from './frontier.js';
 import { costsMarkdown } from './costs.js';
-import { PROGRAM_NOTE, PROGRAM_TITLE, programCostTable } from './program-costs.js';
-import { FRONTS_TITLE } from './fronts.js';
+import { PROGRAM_NOTE, programCostTable } from './program-costs.js';
 import { frontsMarkdown } from './markdown-fronts.js';
-import { programTimelinesMarkdown, TIMELINE_TITLE } from './program-timelines.js';
-import { SCENE_NOTE, SCENE_TITLE, sceneData } from './slowdowns.js';
+import { programTimelinesMarkdown } from './program-timelines.js';
+import { SCENE_NOTE, sceneData } from './slowdowns.js';
 import { isolationMarkdown } from './markdown-isolation.js';
 import { peerMatrices, peerTable } from './peer-matrix.js';
 import {
@@ -27,53 +25,76 @@ import {
 import { spreadTable, tailTable } from './spread.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
 import { partly } from '../results/rounds.js';
-import { RANKING_NOTE, RANKING_TITLE, rankingTable } from './ranking.js';
+import { RANKING_NOTE, rankingTable } from './ranking.js';
+import { answerMarkdown, causesMarkdown, recommendationsMarkdown, unknownMarkdown } from './markdown-answer.js';
+import { type Bodies, contents } from './sections.js';
+import { tallies } from './tally.js';
 import { WATERMARK } from './terminal.js';
 import { againstBaseline, type Cell, type Row, rowsOf, type View } from '../results/view.js';
 import type { Fact, Words } from './words.js';
 
-type Section = [title: string, body: string | null];
+type Body = (view: View, words: Words) => string | null;
 
-/** Leaves out sections without content. */
+const bodies: Bodies<Body> = {
+  answer: (_, { answer }) => answerMarkdown(answer),
+  violations: (view, { answer }) => joined(causesMarkdown(answer), foundViolations(view)),
+  recommendations: (_, { answer }) => recommendationsMarkdown(answer),
+  unknown: (_, { answer }) => unknownMarkdown(answer),
+  costs: costsMarkdown,
+  'program-costs': (view) => notedMarkdown(PROGRAM_NOTE, programCostTable(view)),
+  scenes: (view) => notedMarkdown(SCENE_NOTE, sceneData(view)),
+  ranking: (view) => notedMarkdown(RANKING_NOTE, rankingTable(view)),
+  fronts: frontsMarkdown,
+  results: (view) =>
+    joined(
+      tallyText(view),
+      ...view.categories.map(
+        ({ name, rows }) => `### ${markdownText(categoryTitle(name))}\n\n${categoryTable(view, rows)}`,
+      ),
+    ),
+  peers: (view) => joined(...peerMatrices(view).map((matrix) => titledMarkdown(peerTable(matrix)))),
+  frontier: frontierMarkdown,
+  'program-timelines': programTimelinesMarkdown,
+  isolation: isolationMarkdown,
+  'compute-limits': (view) => list(view.computeLimits.map(limitText)),
+  'not-measured': (view) => list(view.notMeasured.map(missingText)),
+  tails: (view) => dataMarkdown(tailTable(view)),
+  consistency: (view) => dataMarkdown(spreadTable(view)),
+  statistics: (view, words) => joined(list(words.statistics), effectTable(view)),
+  health: (view) => list(view.warnings),
+  reproduction: (_, words) => reproductionText(words),
+  environment: (_, { facts, environment }) => factTable([...facts, ...environment]),
+};
+
+/** Omits sections without content. */
 export function markdownReport(view: View, words: Words): string {
   const names = view.systems.map(({ name }) => name).join(', ');
-  const sections: Section[] = [
-    ['Violations', list(view.violations.map(violationText))],
-    ['Executive summary', list(words.summary)],
-    ['What each call costs', costsMarkdown(view)],
-    [PROGRAM_TITLE, notedMarkdown(PROGRAM_NOTE, programCostTable(view))],
-    [SCENE_TITLE, notedMarkdown(SCENE_NOTE, sceneData(view))],
-    ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
-    [RANKING_TITLE, notedMarkdown(RANKING_NOTE, rankingTable(view))],
-    [FRONTS_TITLE, frontsMarkdown(view)],
-    [
-      'Rates between GPUs',
-      peerMatrices(view)
-        .map((matrix) => titledMarkdown(peerTable(matrix)))
-        .join('\n\n'),
-    ],
-    ['Token generation: frontier', frontierMarkdown(view)],
-    [TIMELINE_TITLE, programTimelinesMarkdown(view)],
-    ['Isolation in detail', isolationMarkdown(view)],
-    ['Tail latencies', dataMarkdown(tailTable(view))],
-    ['Consistency', dataMarkdown(spreadTable(view))],
-    ['Compute limits', list(view.computeLimits.map(limitText))],
-    ['Statistics', [list(words.statistics), effectTable(view)].filter(Boolean).join('\n\n')],
-    ['Recommendations', recommendationList(words)],
-    ['Not measured', list(view.notMeasured.map(missingText))],
-    ['Warnings', list(view.warnings)],
-    ['Reproduction', reproductionText(words)],
-    ['Environment', factTable(words.environment)],
-  ];
   return [
     `# GPU sharing benchmark: ${markdownText(names)}`,
     ...(view.simulated ? [`> **${WATERMARK}**`] : []),
     ...(view.completed ? [] : ['> **Interrupted: this report contains only what was measured until then.**']),
-    factTable(words.facts),
-    ...sections.flatMap(([title, body]) => (body ? [`## ${markdownText(title)}`, body] : [])),
+    ...contents((id) => bodies[id]?.(view, words) || null).flatMap(({ id, title, content }) =>
+      id === 'answer' ? [content] : [`## ${markdownText(title)}`, content],
+    ),
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+const joined = (...parts: (string | null)[]): string | null => parts.filter(Boolean).join('\n\n') || null;
+
+/** Every finding, where a cause has more than one. */
+function foundViolations({ violations }: View): string | null {
+  if (violations.length === 0) return null;
+  const columns = [left('System'), left('Metric'), left('What was seen')];
+  return markdownTable(
+    columns,
+    violations.map(({ system, metric, detail }) => [system, metric, detail].map(markdownText)),
+  );
+}
+
+function tallyText(view: View): string | null {
+  return list(tallies(view).map(({ system, text }) => `${system}: ${text}`));
 }
 
 const reproductionText = ({ toFillIn, reproduction }: Words): string =>
@@ -143,8 +164,3 @@ function effectTable(view: View): string | null {
     ]),
   );
 }
-
-const recommendationList = ({ recommendations }: Words): string | null =>
-  recommendations.length === 0
-    ? null
-    : recommendations.map(({ useCase, text }) => `- **${markdownText(useCase)}**: ${markdownText(text)}`).join('\n');

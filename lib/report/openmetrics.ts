@@ -108,7 +108,7 @@ function effectFamilies({ effects }: View, where: Labels): Family[] {
     ratio('_ci95_upper', 'Upper end of its 95 % interval', ({ ratioCi95 }) => ratioCi95?.[1] ?? null),
     {
       name: `${PREFIX}_verdict`,
-      help: "1 for the verdict after Holm's adjustment",
+      help: '1 for the verdict',
       samples: effects.map((effect) => [{ ...labelsOf(effect), verdict: effect.verdict }, 1]),
     },
   ];

@@ -4,8 +4,9 @@ import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../resu
 import { plain } from '../results/plain.js';
 import { isComparison } from '../results/kinds.js';
 import { programsOf, programsWithSecrets } from '../results/recorded-programs.js';
+import { specOf } from '../results/system-spec.js';
 import type { SystemView, View } from '../results/view.js';
-import { commandLine, resumeCommand, shellQuoted } from './command-line.js';
+import { commandLine, resumeCommand, shellQuoted } from '../results/command-line.js';
 
 /** One line, or for systems that `run` measured one line each. Empty if no command can express it. */
 export function reproduction(view: View): string {
@@ -45,12 +46,6 @@ function systemOptions(config: string | undefined, systems: readonly SystemView[
   if (config !== undefined) return ['--config', config];
   const specs = systems.map(specOf);
   return specs.includes(null) ? null : specs.flatMap((spec) => ['--system', spec ?? '']);
-}
-
-/** The system as an argument of `--system`. Only `native` needs no more than its name. */
-function specOf({ name, rounds }: SystemView): string | null {
-  const spec = rounds.map(({ system }) => system.spec).find((each) => each !== undefined);
-  return spec ?? (name === 'native' ? name : null);
 }
 
 /** Whether the system was unavailable, which a comparison refuses without --allow-missing. */

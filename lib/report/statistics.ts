@@ -47,10 +47,15 @@ function replication(document: ComparisonDocument): string {
   return `${begin}; values are medians over rounds, 95 % intervals ${interval}.`;
 }
 
-function effectText({ effects }: ComparisonDocument): string[] {
+function effectText(document: ComparisonDocument): string[] {
   return [
-    'A ratio divides the value of a system by that of the baseline in the same round, inverted if more is better, so that above 1 is worse; it is the geometric mean over rounds. If values may be zero or negative, the verdict is on the difference.',
-    `A verdict compares the 95 % interval with δ, the smallest difference that counts in the metric: slower or faster when the whole interval lies beyond δ, same when it lies within, else inconclusive. Verdicts are adjusted over all ${effects.length} effects by Holm's method. The p values of Welch and Mann–Whitney decide no verdict.`,
+    'A ratio divides the geometric mean of a system over its rounds by that of the baseline, inverted if more is better, so that above 1 is worse. If values may be zero or negative, the verdict is on the difference.',
+    'A verdict answers in this order: same if the effect is shown to be smaller than δ, the smallest difference that counts in the metric (its 90 % interval lies inside ±δ: two one-sided tests at 5 %); else slower or faster if a difference is shown; else inconclusive. All effects of one system are tested together: of the differences that are published, at most 5 % are expected to be false (Benjamini and Hochberg). Intervals cover one effect each and are not adjusted. Mann–Whitney’s p decides no verdict.',
+    ...(document.rejudgedFrom === undefined
+      ? []
+      : [
+          `The document was written with schema version ${document.rejudgedFrom}. Its verdicts are those of today's rules for the same rounds, and may differ from what was printed then.`,
+        ]),
   ];
 }
 

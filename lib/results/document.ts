@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { MOST_BLOCKS } from '../stats/blocks.js';
+import { answerSchema } from './answer-schema.js';
 import { gpuPricesSchema, rankingSchema } from './cost-schemas.js';
 
 export const SCHEMA_VERSION = 3;
@@ -413,6 +414,8 @@ export const comparisonDocumentSchema = v.strictObject({
   computeLimits: v.array(computeLimitSchema),
   /** Limits that a metric showed not to hold. */
   violations: v.array(v.strictObject({ system: v.string(), metric: v.string(), detail: v.string() })),
+  /** What a reader decides from; computed again whenever the document is rendered. Absent in earlier documents. */
+  answer: v.optional(answerSchema),
   warnings: v.array(v.string()),
 });
 

@@ -34,6 +34,9 @@ export function effectText(effect: Effect | null, unit: string): string {
   return size ? inOneLine(sizeText(size)) : '–';
 }
 
+/** Whether it is shown, and not too small to count. */
+export const isDifference = ({ verdict }: Effect): boolean => verdict === 'slower' || verdict === 'faster';
+
 /** Whether a difference is shown. */
 export const establishedText = ({ established, verdict }: Effect): string =>
   verdict === 'invalid' ? '–' : established ? 'shown' : 'not shown';

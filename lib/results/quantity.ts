@@ -33,6 +33,14 @@ export function fitting(values: readonly number[], unit: string): Scale {
   return { unit: name, size: size / own };
 }
 
+/** How many of the second unit one of the first is; null if they are of different kinds. */
+export function unitsIn(unit: string, other: string): number | null {
+  if (unit === other) return 1;
+  const ladder = ladders.find((steps) => steps.some(([name]) => name === unit)) ?? [];
+  const [own, others] = [unit, other].map((wanted) => ladder.find(([name]) => name === wanted)?.[1]);
+  return own === undefined || others === undefined ? null : own / others;
+}
+
 const largestOf = (values: readonly number[]): number =>
   values.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
 

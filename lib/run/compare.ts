@@ -2,6 +2,7 @@
  * Compares systems: interleaved rounds of fresh workers, one run document each, then effects against the first system.
  */
 import { randomUUID } from 'node:crypto';
+import { answered } from '../answer/answer.js';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
@@ -124,7 +125,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   } finally {
     warnings.push(...(await tearDownAll(request.systems)), ...(await removeDirectory(directory)));
   }
-  return {
+  return answered({
     schemaVersion: SCHEMA_VERSION,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: toolVersion() },
@@ -144,7 +145,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     computeLimits,
     violations: violationsIn(documents.flat().filter(Boolean)),
     warnings: [...warnings, ...reuseNote(documents), ...disturbances(documents)],
-  };
+  });
 }
 
 const finishedOf = ({ finished }: CompareRequest, index: number): RunDocument[] =>

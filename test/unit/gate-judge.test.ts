@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Effect, MetricResult } from '../../lib/results/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
 import { gate, gateOfReport } from '../../lib/gate/gate.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { defaultThresholds } from '../../lib/gate/thresholds.js';

@@ -18,6 +18,7 @@ const levels = [
   ['workers'],
   ['systems'],
   ['metrics'],
+  ['answer'],
   ['worker', 'run'],
   ['costs'],
   ['saved'],

@@ -5,7 +5,7 @@ import { type Lines, linesDrawing } from '../../lib/report/charts/lines.js';
 import { sharesOf } from '../../lib/report/charts/shares.js';
 import { lineFigures, shareFigures } from '../../lib/report/html/figures.js';
 import { frontierMarkdown } from '../../lib/report/frontier.js';
-import { sections } from '../../lib/report/html/sections.js';
+import { bodies } from '../../lib/report/html/sections.js';
 import { type View, viewOf } from '../../lib/results/view.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';
 import { comparisonOf, words } from './report-html-fixtures.js';
@@ -248,11 +248,7 @@ describe('shares of the card', () => {
     expect(((low ?? 0) + (high ?? 0)) / 2).toBeCloseTo(45, 0);
     const xs = xsOf(achieved as Mark).map(seconds);
     expect([Math.min(...xs), Math.max(...xs)].map((x) => x.toFixed(2))).toEqual(['0.20', '0.40']);
-    const body =
-      sections
-        .find(({ id }) => id === 'compute-limits')
-        ?.body({ view, words })
-        ?.toString() ?? '';
+    const body = bodies['compute-limits']?.({ view, words })?.toString() ?? '';
     expect(body).toContain('Achieved in the second half');
     expect(body).toContain('limit, 30 %');
     expect(body).toContain('mean of the second half: 45.00 %');

@@ -103,7 +103,7 @@ export function runOf(shape: Shape, system: number, round: number): RunDocument 
   const name = systems[system] as string;
   return runDocument({
     gpu: [{ ...device(0), simulated: false }],
-    system: { name, kind: 'custom', settings: { memory: '10GiB' }, attestation: [] },
+    system: { name, kind: name === 'native' ? 'native' : 'custom', settings: { memory: '10GiB' }, attestation: [] },
     metrics: Array.from({ length: metrics }, (_, metric) =>
       metric === FAILED.metric && round === FAILED.round && system > 0 && system === systems.length - 1
         ? failedOf(metric)
@@ -191,9 +191,17 @@ export const words: Words = {
     ['GPU', 'NVIDIA Test'],
     ['Driver', '580.1, CUDA 13.0'],
   ],
-  summary: ['One system costs more than the other.'],
+  answer: {
+    decision: 'One system costs more than the other.',
+    cards: [],
+    violations: [],
+    causes: [],
+    recommendations: [
+      { use: 'Training', decides: ['OH-010'], missing: [], systems: [], places: null, reason: 'Either.' },
+    ],
+    unknown: [{ text: 'Nothing else was asked.', command: 'npx gpu-virt-bench compare OH-001' }],
+  },
   statistics: ['Verdicts are adjusted by Holm’s method.'],
-  recommendations: [{ useCase: 'Training', text: 'Either.' }],
   reproduction: 'gpu-virt-bench compare --system native',
   toFillIn: ['Something is missing.'],
   environment: [['Kernel', '6']],

@@ -21,15 +21,16 @@ const ids = ({ tags }: Parsed) => tags.flatMap(({ attributes }) => attributes.id
 describe('the page of a comparison', () => {
   it('contains every section, in order', () =>
     expect(named(parsed, 'section').map(({ attributes }) => attributes.id)).toEqual([
+      'answer',
       'violations',
-      'summary',
+      'recommendations',
+      'unknown',
       'results',
+      'compute-limits',
+      'not-measured',
       'tails',
       'consistency',
-      'compute-limits',
       'statistics',
-      'recommendations',
-      'not-measured',
       'health',
       'reproduction',
       'environment',
@@ -88,9 +89,10 @@ describe('the page of a comparison', () => {
 
   it('contains the given words', () => {
     const said = textOf(parsed);
-    const { summary, statistics, recommendations, reproduction, toFillIn, facts, environment } = words;
-    const all = [...summary, ...statistics, reproduction, ...toFillIn, ...[...facts, ...environment].flat()];
-    for (const word of [...all, ...recommendations.flatMap(({ useCase, text }) => [useCase, text])])
+    const { answer, statistics, reproduction, toFillIn, facts, environment } = words;
+    const all = [answer.decision, ...statistics, reproduction, ...toFillIn, ...[...facts, ...environment].flat()];
+    const advice = answer.recommendations.flatMap(({ use, reason }) => [use, reason]);
+    for (const word of [...all, ...advice, ...answer.unknown.flatMap(({ text, command }) => [text, command ?? ''])])
       expect(said).toContain(word);
   });
 
@@ -144,7 +146,7 @@ describe('other pages', () => {
     const simulated = comparisonOf(small);
     for (const run of simulated.systems.flat()) run.gpu = [{ ...device(0), simulated: true }];
     const marked = parse(page(simulated));
-    expect(textOf(marked).indexOf(WATERMARK)).toBeLessThan(textOf(marked).indexOf('Summary'));
+    expect(textOf(marked).indexOf(WATERMARK)).toBeLessThan(textOf(marked).indexOf(words.answer.decision));
     expect(ids(marked)).toContain('watermark');
     expect(textOf(parsed)).not.toContain('SIMULATED');
     expect(ids(parsed)).not.toContain('watermark');
@@ -281,11 +283,30 @@ function poison(document: ComparisonDocument, text: string): ComparisonDocument 
   };
 }
 
+const poisonedFigure = (text: string) => ({
+  ...{ metric: text, what: text, value: 1, ci95: null, unit: text, word: 'slower' as const },
+  ...{ shown: text, shownCi95: text, cause: text, note: text },
+});
+
 const poisonedWords = (text: string): typeof words => ({
   facts: [[text, text]],
-  summary: [text],
+  answer: {
+    decision: text,
+    cards: [
+      { system: text, lines: [{ question: 'start', title: text, word: 'slower', figures: [poisonedFigure(text)] }] },
+    ],
+    violations: [{ system: text, cause: text, text, items: [text], metrics: [text], value: 1, limit: 1, unit: text }],
+    causes: [{ system: text, phases: [text], what: text, explains: [text] }],
+    recommendations: [
+      {
+        ...{ use: text, decides: [text], missing: [text], reason: text },
+        systems: [{ system: text, text }],
+        places: [{ place: 1, systems: [text] }],
+      },
+    ],
+    unknown: [{ text, command: text }],
+  },
   statistics: [text],
-  recommendations: [{ useCase: text, text }],
   reproduction: text,
   toFillIn: [text],
   environment: [[text, text]],

@@ -26,9 +26,9 @@ const parsed = parse(text);
 const rows = rowsIn(text, 'isolation').map(({ cells }) => cells);
 
 describe('the section on isolation', () => {
-  it('follows the violations', () => {
+  it('follows the violations and the results', () => {
     expect(text.indexOf('id="violations"')).toBeGreaterThan(0);
-    expect(text.indexOf('id="violations"')).toBeLessThan(text.indexOf('id="summary"'));
+    expect(text.indexOf('id="violations"')).toBeLessThan(text.indexOf('id="results"'));
     expect(text.indexOf('id="results"')).toBeLessThan(text.indexOf('id="isolation"'));
   });
 
@@ -123,11 +123,11 @@ describe('isolation in Markdown', () => {
     expect(markdown).toMatch(/\| b \|.*\| ▁▁▁▁ \|/);
   });
 
-  it('puts the violations before every table', () => {
+  it('puts the violations before the advice and the results', () => {
     const view = viewOf(comparison);
     const markdown = markdownReport(view, wordsOf(view));
     expect(markdown.indexOf('## Violations')).toBeGreaterThan(0);
-    for (const later of ['## Executive summary', '## Isolation', '## Isolation in detail'])
+    for (const later of ['## Recommendations', '## Results', '## Isolation in detail'])
       expect(markdown.indexOf('## Violations')).toBeLessThan(markdown.indexOf(later));
   });
 });

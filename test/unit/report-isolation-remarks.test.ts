@@ -5,9 +5,9 @@ import { htmlReport } from '../../lib/report/html.js';
 import { interferenceMaps, interferenceTable } from '../../lib/report/isolation/interference.js';
 import { isolationLines } from '../../lib/report/isolation/lines.js';
 import { isolationMarkdown } from '../../lib/report/markdown-isolation.js';
-import { summaryText } from '../../lib/report/summary-text.js';
+import { answerOf } from '../../lib/answer/answer.js';
 import { wordsOf } from '../../lib/report/words.js';
-import type { ComparisonDocument, Effect, MetricResult } from '../../lib/results/document.js';
+import type { ComparisonDocument, MetricResult } from '../../lib/results/document.js';
 import { viewOf } from '../../lib/results/view.js';
 import { marksOf, textsOf } from './report-charts-marks.js';
 import { isolationComparison } from './report-isolation-fixtures.js';
@@ -143,31 +143,22 @@ describe('a victim that cannot keep up', () => {
     ]);
   });
 
-  it('is named in the summary beside the verdicts, if the value is its queue', () => {
-    const effect = {
-      ...{
-        metric: 'IS-009',
-        baseline: 'hami-core',
-        rounds: 1,
-        difference: 12_741,
-        ratio: null,
-        verdict: 'inconclusive',
-      },
-    } as Effect;
-    const summary = (change: object) =>
-      summaryText({
-        ...viewOf(
-          isolationComparison(1, (one) =>
-            one.id === 'IS-009'
-              ? { ...one, details: { interference: [row('issue slots', 12_888, change), row('DRAM', 200)] } }
-              : one,
-          ),
+  it('is named in the answer, if the value is its queue', () => {
+    const notes = (change: object) =>
+      answerOf(
+        isolationComparison(1, (one) =>
+          one.id === 'IS-009'
+            ? {
+                ...one,
+                value: 12_888,
+                details: { interference: [row('issue slots', 12_888, change), row('DRAM', 200)] },
+              }
+            : one,
         ),
-        effects: [{ ...effect, system: 'mps' }],
-      }).join(' ');
-    const sentence = 'IS-009 is no slow-down but a queue: its victim was overloaded beside issue slots.';
-    expect(summary(overloaded)).toContain(sentence);
-    expect(summary({ overloaded: false })).not.toContain('IS-009 is');
+      ).cards.flatMap(({ lines }) => lines.flatMap(({ figures }) => figures.map(({ note }) => note)));
+    const sentence = 'no slow-down but a queue: the victim was overloaded';
+    expect(notes(overloaded)).toContainEqual(expect.stringContaining(sentence));
+    expect(notes({ overloaded: false })).not.toContainEqual(expect.stringContaining(sentence));
   });
 
   it('is named in the table of interference', () => {

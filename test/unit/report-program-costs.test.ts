@@ -1,5 +1,6 @@
 /** The estimated cost for a program, in every format. */
 import { describe, expect, it } from 'vitest';
+import { answerOf } from '../../lib/answer/answer.js';
 import { programCosts } from '../../lib/metrics/program-costs.js';
 import { renderReport } from '../../lib/rendering.js';
 import { comparisonReport } from '../../lib/report/comparison.js';
@@ -45,7 +46,10 @@ describe('the estimated cost for a program', () => {
     const markdown = await renderReport(compared, 'markdown');
     expect(markdown).toMatch(/^\| decode \| hami-core \| \+10\.00 us \| \+9\.75 … \+10\.25 \| \+0\.5000 % \|/m);
     expect(await renderReport(compared, 'html')).toMatch(/<section id="program-costs"/);
-    expect(JSON.parse(await renderReport(compared, 'json'))).toEqual(JSON.parse(JSON.stringify(compared)));
+    expect(JSON.parse(await renderReport(compared, 'json'))).toEqual({
+      ...(JSON.parse(JSON.stringify(compared)) as object),
+      answer: answerOf(compared),
+    });
     for (const format of ['markdown', 'html'] as const)
       expect(await renderReport(document, format)).not.toContain('What this program would pay');
   });

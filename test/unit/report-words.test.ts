@@ -1,14 +1,12 @@
 /** The sentences of reports state what the numbers show, and no more. */
 import { describe, expect, it } from 'vitest';
-import { type ComparisonDocument, type Effect, NOT_RECORDED, type RunDocument } from '../../lib/results/document.js';
+import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../../lib/results/document.js';
 import { sizeText } from '../../lib/results/effect-text.js';
-import { recommendations } from '../../lib/report/recommendations.js';
 import { reproduction, toFillIn } from '../../lib/report/reproduction.js';
 import { statisticsText } from '../../lib/report/statistics.js';
 import { headerFacts, timesText } from '../../lib/report/header.js';
-import { summaryText } from '../../lib/report/summary-text.js';
 import { viewOf } from '../../lib/results/view.js';
-import { comparison, everyKind, measured, without } from './report-fixtures.js';
+import { comparison, measured, without } from './report-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 
 const two = (rounds: number, factor = 1.2): ComparisonDocument =>
@@ -20,9 +18,6 @@ const two = (rounds: number, factor = 1.2): ComparisonDocument =>
     rounds,
   );
 const statistics = (document: ComparisonDocument) => statisticsText(viewOf(document))[0];
-const latency = (document: ComparisonDocument) =>
-  recommendations(viewOf(document)).find(({ useCase }) => useCase === 'Latency-critical work')?.text;
-
 describe('the head of a report', () => {
   const proven = (failed: number, kind: string) => {
     const document = two(2);
@@ -88,63 +83,6 @@ describe('values', () => {
     const metrics = (round: number) => [measured('OH-001', 5, round, round === 0 ? 30 : 400)];
     const [row] = viewOf(comparison([{ name: 'native', metrics }], 3)).categories[0]?.rows ?? [];
     expect(row?.cells[0]?.tail).toMatchObject({ count: 30, p95: null, p99: null });
-  });
-});
-
-describe('the summary', () => {
-  it('names the largest differences first, in either direction', () => {
-    const document = everyKind();
-    const slower = (metric: string, ratio: number): Effect => ({
-      ...(document.effects[0] as Effect),
-      ...{ metric, ratio, ratioCi95: [ratio, ratio], verdict: 'faster' },
-    });
-    const effects = [slower('OH-001', 0.9), slower('OH-002', 0.1), slower('OH-003', 0.5), slower('START-001', 0.8)];
-    const [text] = summaryText(viewOf({ ...document, effects }));
-    expect(text).toMatch(
-      /it is better in cuMemAlloc .*, cuMemFree .*, Cold Start .*, Kernel Launch Latency .*\. .*Of 4 metrics/i,
-    );
-  });
-});
-
-describe('a recommendation', () => {
-  const named = (document: ComparisonDocument, changes: Record<string, Partial<Effect>>): ComparisonDocument => ({
-    ...document,
-    effects: document.effects.map((effect) => ({ ...effect, ...changes[`${effect.system} ${effect.metric}`] })),
-  });
-  const three = comparison([
-    { name: 'native', metrics: (round) => [measured('OH-001', 5, round)] },
-    { name: 'a', metrics: (round) => [measured('OH-001', 6, round)] },
-    { name: 'b', metrics: (round) => [measured('OH-001', 6.2, round)] },
-  ]);
-
-  it('prefers the slower system whose interval ends earlier', () => {
-    const apart = { 'a OH-001': { ratioCi95: [1.1, 1.2] }, 'b OH-001': { ratioCi95: [1.3, 1.4] } } as const;
-    expect(latency(named(three, apart as never))).toBe('1. a: better than another in OH-001; 2. b: worse in OH-001.');
-    const meeting = { 'a OH-001': { ratioCi95: [1.1, 1.35] }, 'b OH-001': { ratioCi95: [1.3, 1.4] } } as const;
-    expect(latency(named(three, meeting as never))).toBe('no significant difference between a, b.');
-  });
-
-  it('ignores inconclusive and invalid effects', () => {
-    const open = { 'a OH-001': { verdict: 'inconclusive' }, 'b OH-001': { verdict: 'inconclusive' } } as const;
-    expect(latency(named(three, open))).toBe(
-      'no significant difference between a, b; 2 of 2 effects are inconclusive.',
-    );
-    const bad = { 'a OH-001': { verdict: 'invalid' }, 'b OH-001': { verdict: 'slower' } } as const;
-    expect(latency(named(three, bad))).toBe(
-      'b is the only sharing system that was measured: worse than native in OH-001; a verdict is missing in OH-001.',
-    );
-  });
-
-  it('names the missing metrics', () => {
-    const metrics = (factor: number) => (round: number) => [
-      factor === 1 ? measured('OH-001', 5, round) : without('OH-001', 'failed', 'CUDA_ERROR_UNKNOWN'),
-      measured('OH-002', 40, round),
-    ];
-    const document = comparison([
-      { name: 'native', metrics: metrics(1) },
-      { name: 'mps', metrics: metrics(2) },
-    ]);
-    expect(latency(document)).toBe('mps: no significant difference from native; a verdict is missing in OH-001.');
   });
 });
 

@@ -10,7 +10,7 @@ const verdict = (system: readonly number[], baseline: readonly number[], change:
   return decide([{ evidence: effect(system, baseline, used).evidence, delta }])[0]?.verdict;
 };
 
-const p = (system: readonly number[], baseline: readonly number[], change: Partial<Model>) =>
+const p = (system: readonly number[], baseline: readonly number[], change: Partial<Model> = {}) =>
   effect(system, baseline, { ...model, ...change }).evidence.p;
 
 describe('an effect', () => {

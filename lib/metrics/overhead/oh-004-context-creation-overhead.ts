@@ -72,6 +72,7 @@ export const contextCreationOverhead: MetricDefinition = {
   question: 'What is the cold-start penalty per pod or autoscaled worker?',
   estimator: 'median over fresh processes of cuInit … first result',
   delta: { relative: 0.05 },
+  contains: ['START-002', 'START-003'],
   needs: ['fresh processes'],
   functionName: 'measureContextCreation',
   where: 'fresh-processes',

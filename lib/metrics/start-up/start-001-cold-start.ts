@@ -31,6 +31,7 @@ export const coldStart: MetricDefinition = {
   question: 'How long does a newly started replica take to produce its first result?',
   estimator: 'median over fresh processes of spawn … first result',
   delta: { relative: 0.05 },
+  contains: ['START-002', 'START-003'],
   needs: ['fresh processes'],
   functionName: 'measureColdStart',
   where: 'fresh-processes',

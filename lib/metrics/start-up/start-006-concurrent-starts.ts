@@ -160,6 +160,7 @@ export const concurrentStarts: MetricDefinition = {
   question: 'Do processes that start at the same time wait for one another?',
   estimator: 'mean time from the release to the first result, with the most processes released together',
   delta: { relative: 0.05 },
+  contains: ['START-002'],
   comparedAt: { name: 'largest', of: ({ largest }) => largest },
   needs: ['fresh processes', 'memory for many contexts'],
   functionName: 'measureConcurrentStarts',

@@ -3,6 +3,7 @@
  * tips.
  */
 import type { Effect } from '../../results/document.js';
+import type { Answer } from '../../results/answer-schema.js';
 import { short } from '../markup.js';
 import type { Row, View } from '../../results/view.js';
 import type { Words } from '../words.js';
@@ -10,6 +11,8 @@ import type { Words } from '../words.js';
 const NAME = 120;
 const SENTENCE = 600;
 const WORDS = 6_000;
+
+export { short };
 
 export const name = (text: string): string => short(text, NAME);
 export const sentence = (text: string): string => short(text, SENTENCE);
@@ -80,11 +83,18 @@ export function boundedView(view: View): View {
   };
 }
 
+/** All texts of an answer; commands may be long. */
+function boundedText(value: unknown, key: string): unknown {
+  return typeof value === 'string' ? (key === 'command' ? prose(value) : sentence(value)) : value;
+}
+
+const boundedAnswer = (answer: Answer): Answer =>
+  JSON.parse(JSON.stringify(answer, (key, value: unknown) => boundedText(value, key))) as Answer;
+
 export const boundedWords = (words: Words): Words => ({
   facts: words.facts.map(([label, value]) => [name(label), prose(value)]),
-  summary: words.summary.map(prose),
+  answer: boundedAnswer(words.answer),
   statistics: words.statistics.map(prose),
-  recommendations: words.recommendations.map(({ useCase, text }) => ({ useCase: name(useCase), text: prose(text) })),
   reproduction: prose(words.reproduction),
   toFillIn: words.toFillIn.map(sentence),
   environment: words.environment.map(([label, value]) => [name(label), prose(value)]),

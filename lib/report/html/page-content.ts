@@ -8,10 +8,5 @@ export interface Page {
   words: Words;
 }
 
-export interface Section {
-  /** The id of its anchor. */
-  id: string;
-  title: string;
-  /** Null if there is nothing to say. */
-  body: (page: Page) => Markup | null;
-}
+/** Null if there is nothing to say. */
+export type Body = (page: Page) => Markup | null;

@@ -122,7 +122,19 @@
     document.addEventListener('scroll', hide, { passive: true, capture: true });
   }
 
+  /** Opens a folded section that a link leads to. */
+  function folds() {
+    const open = () => {
+      const section = byId(document.location.hash.slice(1));
+      const fold = section?.querySelector(':scope > .fold');
+      if (fold) fold.open = true;
+    };
+    document.defaultView.addEventListener('hashchange', open);
+    open();
+  }
+
   themes();
+  folds();
   for (const table of document.querySelectorAll('table')) sortable(table);
   filter();
   regions();

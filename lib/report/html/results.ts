@@ -10,7 +10,8 @@ import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js
 import type { Page } from './page-content.js';
 import { peerFigures } from './peer-figures.js';
 import { count, figure, type Heading, interval, metricRow, scaled, spanned, table, text, unbroken } from './table.js';
-import { judgement } from './verdict.js';
+import { tallies } from '../tally.js';
+import { judgement, verdictBadge } from './verdict.js';
 
 const stateOf = ({ results }: Cell): string => [...new Set(results.map(({ status }) => status))].join(', ') || '–';
 
@@ -129,6 +130,22 @@ const controls = (view: View): Markup =>
     <output id="filter-count" for="filter-text"></output>
   </div> `;
 
+/** The number of metrics by verdict and system. */
+function tally(view: View): Markup | null {
+  const rows = tallies(view).map(
+    ({ system, counts }) =>
+      html`<div>
+        <dt>${system}</dt>
+        <dd>
+          <ul class="tally">
+            ${counts.map(({ verdict, count: of }) => html`<li>${verdictBadge(verdict)} ${of}</li>`)}
+          </ul>
+        </dd>
+      </div>`,
+  );
+  return rows.length === 0 ? null : html`<dl class="tallies">${rows}</dl> `;
+}
+
 export function results({ view }: Page): Markup {
-  return html`${controls(view)}${forestFigure(view)}${withoutRatio(view)}${view.categories.map((each) => category(each, view))}`;
+  return html`${tally(view)}${controls(view)}${forestFigure(view)}${withoutRatio(view)}${view.categories.map((each) => category(each, view))}`;
 }

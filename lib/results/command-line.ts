@@ -1,5 +1,5 @@
 /** Commands for a reader to copy into a POSIX shell. */
-import { plain } from '../results/plain.js';
+import { plain } from './plain.js';
 
 /** Characters that need no quoting. */
 const bare = /^[\w@%+=:,./-]+$/;

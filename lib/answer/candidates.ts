@@ -1,0 +1,19 @@
+/** The systems to decide between. */
+import type { SystemView, View } from '../results/view.js';
+
+const isNative = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'native';
+
+/** All but native, which is the reference and not a candidate, unless nothing else was measured. */
+export function candidatesOf({ systems }: View): SystemView[] {
+  const others = systems.filter((system) => !isNative(system));
+  return others.length > 0 ? others : [...systems];
+}
+
+const MOST_NAMED = 3;
+
+/** `a, b and c`; of many the first three. */
+export function named(names: readonly string[], last: 'and' | 'or' = 'and'): string {
+  const more = names.length - MOST_NAMED;
+  const all = more > 1 ? [...names.slice(0, MOST_NAMED), `${more} more`] : names;
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} ${last} ${all.at(-1)}`;
+}

@@ -1,0 +1,31 @@
+/** The command that measures what is not known, for the systems of a document. */
+import { commandLine } from '../results/command-line.js';
+import { isComparison, isSimulated } from '../results/kinds.js';
+import { specOf } from '../results/system-spec.js';
+import type { SystemView, View } from '../results/view.js';
+
+/** A file of systems that the reader must name, where a document does not hold their settings. */
+const OWN_FILE = 'systems.yaml';
+
+function systemOptions({ document, systems }: View): string[] {
+  const config = isComparison(document) ? document.plan.config : undefined;
+  if (config !== undefined) return ['--config', config];
+  const specs = systems.map(specOf);
+  return specs.includes(null) ? ['--config', OWN_FILE] : specs.flatMap((spec) => ['--system', spec ?? '']);
+}
+
+const isOfEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'environment';
+
+/** The programs of the document again; null if its file is not known. */
+export function programsCommand({ document }: View, rounds: number): string | null {
+  const config = isComparison(document) ? document.plan.config : undefined;
+  return config === undefined ? null : commandLine(['exec', '--config', config, '--rounds', String(rounds)]);
+}
+
+/** `rounds`: null for the standard number. A system that `run` measured was the caller's environment. */
+export function measuringCommand(view: View, metrics: readonly string[], rounds: number | null = null): string {
+  const simulate = isSimulated(view.document) ? ['--simulate'] : [];
+  if (view.systems.every(isOfEnvironment)) return commandLine(['run', ...metrics, ...simulate]);
+  const often = rounds === null ? [] : ['--rounds', String(rounds)];
+  return commandLine(['compare', ...metrics, ...systemOptions(view), ...often, ...simulate]);
+}

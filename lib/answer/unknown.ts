@@ -1,0 +1,107 @@
+/** What is not known, and the command that would show it. */
+import { isOfProgram } from '../metrics/stored-definitions.js';
+import type { Card, Question, Unknown } from '../results/answer-schema.js';
+import { isComparison } from '../results/kinds.js';
+import { plain } from '../results/plain.js';
+import { counted } from '../results/quantity.js';
+import type { View } from '../results/view.js';
+import { named } from './candidates.js';
+import { measuringCommand, programsCommand } from './measuring-command.js';
+import { metricsFor, titles } from './questions.js';
+
+/** Rounds that a command may ask for: more would take hours. */
+const MOST_ROUNDS = 50;
+/** One round shows no difference between rounds. */
+const USUAL_ROUNDS = 5;
+
+const isUnknown = (cards: readonly Card[], question: Question): boolean =>
+  cards.every(({ lines }) => lines.some((line) => line.question === question && line.word === 'not measured'));
+
+/** The questions that no card answers, with the reason if the metrics were tried. */
+function unanswered(view: View, cards: readonly Card[]): Unknown[] {
+  const questions = (Object.keys(titles) as Question[]).filter((question) => isUnknown(cards, question));
+  const asked = questions.filter((question) => !reasonFor(cards, question));
+  const tried = questions.flatMap((question) => {
+    const reason = reasonFor(cards, question);
+    return reason ? [{ text: plain(`${titles[question]}: ${reason}.`), command: null }] : [];
+  });
+  if (asked.length === 0) return tried;
+  const metrics = asked.flatMap((question) => metricsFor[question]);
+  const text = `Not measured: ${asked.map((question) => asClause[question]).join('; ')}.`;
+  return [...tried, { text, command: measuringCommand(view, metrics) }];
+}
+
+const asClause: Record<Question, string> = {
+  start: 'what a start costs',
+  calls: 'what a launch and an allocation cost',
+  program: 'what a program or a model loses',
+  limits: 'whether limits hold',
+  neighbours: 'what neighbours and faults do',
+};
+
+const reasonFor = (cards: readonly Card[], question: Question): string | null =>
+  cards
+    .flatMap(({ lines }) => lines.filter((line) => line.question === question))
+    .flatMap(({ figures }) => figures.map(({ note }) => note))
+    .find((note) => note !== null) ?? null;
+
+/** The metrics of the cards without a verdict. */
+function undecided(view: View, cards: readonly Card[]): Unknown[] {
+  const { document } = view;
+  if (!isComparison(document)) return [];
+  const figures = cards.flatMap(({ lines }) => lines.flatMap((line) => line.figures));
+  const open = figures.filter(({ word, metric }) => word === 'inconclusive' && metric !== null);
+  const metrics = [...new Set(open.map(({ metric }) => metric ?? ''))].sort();
+  if (metrics.length === 0) return [];
+  const about = metrics.map((metric) => {
+    const what = open.find((one) => one.metric === metric)?.what ?? metric;
+    return what === metric ? metric : `${what} (${metric})`;
+  });
+  const own = metrics.filter((metric) => !isOfProgram(metric));
+  const { rounds } = document.plan;
+  const needed = document.effects
+    .filter(({ metric, verdict }) => metrics.includes(metric) && verdict === 'inconclusive')
+    .flatMap((effect) => effect.roundsNeeded ?? []);
+  const most = Math.min(MOST_ROUNDS, Math.max(USUAL_ROUNDS, 2 * rounds, ...needed));
+  const text = `Not decided after ${counted(rounds, 'round')}: ${named(about)}.`;
+  return [
+    { text: plain(text), command: own.length === 0 ? programsCommand(view, most) : measuringCommand(view, own, most) },
+  ];
+}
+
+/** Which system is better, where no test compared them with each other. */
+function untested(view: View, cards: readonly Card[]): Unknown[] {
+  const compared = cards.filter(({ system }) => view.systems.some(({ name, isCompared }) => isCompared && plain(name) === system)); // prettier-ignore
+  const isTested = isComparison(view.document) && view.document.pairs.length > 0;
+  if (compared.length < 2 || isTested) return [];
+  const names = named(
+    compared.map(({ system }) => system),
+    'or',
+  );
+  const text = `Which of ${names} is better: this document has no tests between them. Measuring again adds them.`;
+  const metrics = isComparison(view.document)
+    ? view.document.plan.metrics.filter((metric) => !isOfProgram(metric))
+    : [];
+  const again =
+    metrics.length === 0 ? programsCommand(view, USUAL_ROUNDS) : measuringCommand(view, metrics, USUAL_ROUNDS);
+  return [{ text, command: again }];
+}
+
+/** Systems without any number: the reason, if it is one for all metrics. */
+function unmeasured(view: View): Unknown[] {
+  return view.systems.flatMap(({ name, rounds }) => {
+    const results = rounds.flatMap(({ metrics }) => metrics);
+    if (results.length === 0 || results.some(({ status }) => status === 'ok')) return [];
+    const reasons = new Set(results.map(({ status, reason }) => (reason ? `${status}: ${reason}` : status)));
+    const why = reasons.size === 1 ? `; ${[...reasons].join('')}` : '.';
+    return [{ text: plain(`${name}: no numbers${why}`), command: null }];
+  });
+}
+
+export const unknownOf = (view: View, cards: readonly Card[]): Unknown[] => [
+  ...(view.completed ? [] : [{ text: 'Whatever was planned after the interruption.', command: null }]),
+  ...unmeasured(view),
+  ...unanswered(view, cards),
+  ...undecided(view, cards),
+  ...untested(view, cards),
+];
