@@ -87,12 +87,22 @@ async function withPage(
   await page.context().close();
 }
 
+/** Opens the sections that are folded. */
+const unfold = (page: Page) =>
+  page.evaluate(`document.querySelectorAll('details.fold').forEach((fold) => { fold.open = true; })`);
+
 const evaluate = <T>(page: Page, script: string): Promise<T> => page.evaluate(script) as Promise<T>;
 const ground = (page: Page) => evaluate<string>(page, 'getComputedStyle(document.documentElement).backgroundColor');
 const comparison = comparisonOf(small);
-const real = upgraded(
-  JSON.parse(readFileSync(join(root, 'bench/results/h200/2026-11-20-2fa9187/compared-overhead-quick.json'), 'utf8')),
-) as ResultDocument;
+const recorded = (file: string): ResultDocument =>
+  upgraded(JSON.parse(readFileSync(join(root, 'bench/results/h200', file), 'utf8'))) as ResultDocument;
+const real = recorded('2026-11-20-2fa9187/compared-overhead-quick.json');
+/** Costs of programs, limits and neighbours, and the most figures a card has. */
+const THREE_SYSTEMS = [
+  '2026-11-22-ecd50cb/compared-isolation.json',
+  '2026-11-23-3648153/programs.json',
+  '2026-11-23-0e14137/compared.json',
+];
 const nasty = `"><img src=x onerror=alert(1)>'</script><script>alert(2)</script>{b} {a|x}`;
 
 function simulated() {
@@ -174,6 +184,54 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(fills).not.toContain('rgb(0, 0, 0)');
     }));
 
+  it('shows the cards of three systems whole on a screen, and the first on a phone', async () => {
+    const bottoms = (page: Page) =>
+      evaluate<number[]>(
+        page,
+        `[...document.querySelectorAll('.answer-card')].map((card) => card.getBoundingClientRect().bottom)`,
+      );
+    for (const file of THREE_SYSTEMS) {
+      const document = recorded(file);
+      await withPage(document, { viewport: { width: 1280, height: 800 } }, async (page) => {
+        const found = await bottoms(page);
+        expect(found).toHaveLength(3);
+        for (const bottom of found) expect(bottom).toBeLessThanOrEqual(800);
+      });
+      await withPage(document, { viewport: { width: 390, height: 844 } }, async (page) => {
+        expect((await bottoms(page))[0]).toBeLessThanOrEqual(844);
+        expect(await evaluate<string[]>(page, overflow)).toEqual([]);
+      });
+    }
+  });
+
+  it('says the decision, a number and the reason in the first 60 words', () =>
+    withPage(recorded('2026-11-20-c169d8c/compared-overhead-standard.json'), {}, async (page) => {
+      const text = await evaluate<string>(page, 'document.body.innerText');
+      expect(text.split(/\s+/).filter(Boolean).slice(0, 60).join(' ')).toMatch(
+        /Use hami-core only where \+173\.8 ms \(.*\) until the first result is acceptable \(.* cuInit\)/,
+      );
+    }));
+
+  it('opens a folded section that a link leads to, and prints it', () =>
+    withPage(comparison, {}, async (page) => {
+      const table = page.locator('#tails table');
+      expect(await table.isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'print' });
+      expect(await table.isVisible()).toBe(true);
+      await page.emulateMedia({ media: 'screen' });
+      await page.locator('nav a', { hasText: 'Tail latencies' }).click();
+      await expect.poll(() => table.isVisible()).toBe(true);
+    }));
+
+  it('never cuts a name in a chart', () => {
+    const long = 'hami-core-with-a-name-of-forty-characters-and-more-sm50';
+    return withPage(comparisonOf({ ...small, systems: ['native', long, `${long}-b`] }), {}, async (page) => {
+      const drawn = await page.locator('#results svg').allTextContents();
+      expect(drawn.some((text) => text.replace(/\s/g, '').includes(long))).toBe(true);
+      expect(drawn.filter((text) => text.includes('…') && /hami[^(]*…/.test(text))).toEqual([]);
+    });
+  });
+
   it('shows a real comparison, and a run', async () => {
     await withPage(real, {}, async (page) => {
       expect(await page.locator('h1').textContent()).toBe('NVIDIA H200: hami-core, mps against native');
@@ -202,6 +260,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
 
   it('sorts a table by a column in both directions, by pointer and by keyboard', () =>
     withPage(comparison, {}, async (page) => {
+      await unfold(page);
       const heading = page.locator('#tails th', { hasText: 'p50' });
       const column = async () =>
         evaluate<number[]>(
@@ -244,6 +303,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     withPage(comparison, {}, async (page) => {
       const hint = () =>
         evaluate<string>(page, `getComputedStyle(document.querySelector('#tails th button'), '::after').content`);
+      await unfold(page);
       expect(await hint()).toBe('"⇅"');
       await page.locator('#tails th button').first().click();
       expect(await hint()).toBe('"↑"');
@@ -283,10 +343,11 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
             .filter((element) => element.checkVisibility() && !element.closest('#compute-limits, #health'))
             .map((element) => element.outerHTML.slice(0, 80))`,
         );
+      await unfold(page);
       expect((await shown()).length).toBeGreaterThan(20);
       await page.getByLabel('Find a metric').fill('zzzz');
       expect(await shown()).toEqual([]);
-      for (const id of ['results', 'tails', 'consistency', 'violations', 'statistics', 'not-measured'])
+      for (const id of ['results', 'tails', 'consistency', 'statistics', 'not-measured'])
         expect(await evaluate(page, `getComputedStyle(document.getElementById('${id}'), '::after').content`)).toContain(
           'No metric',
         );
@@ -311,7 +372,8 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     const seen = async (width: number) => {
       let found: string[] = [];
       await withPage(comparison, { viewport: { width, height: 800 } }, async (page) => {
-        await page.locator('details').last().locator('summary').click();
+        await unfold(page);
+        await page.locator('#results details').last().locator('summary').click();
         await page.waitForFunction(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))`);
         found = await evaluate<string[]>(page, regions);
       });
@@ -364,6 +426,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
 
   it.each(['light', 'dark'] as const)('can be read in %s colours', (colorScheme) =>
     withPage(comparison, { colorScheme }, async (page) => {
+      await unfold(page);
       const { seen, low } = await evaluate<{ seen: number; low: unknown[] }>(page, contrasts);
       expect(seen).toBeGreaterThan(500);
       expect(low).toEqual([]);
@@ -486,6 +549,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
 
   it('keeps captions and row names visible while a table scrolls on a narrow screen', () =>
     withPage(comparison, { viewport: { width: 360, height: 740 } }, async (page) => {
+      await unfold(page);
       const region = page.locator('#consistency .scroll');
       await region.evaluate((element) => {
         element.scrollLeft = 200;

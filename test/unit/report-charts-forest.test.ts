@@ -176,13 +176,16 @@ describe('the columns of the forest', () => {
   const view = effectsOf(effects, names);
   const marks = marksIn(view);
 
-  it('give every system a distinct name', () => {
+  it('give every system its whole name', () => {
     const shown = textsOf(marks).filter(
       ({ text, attributes: { fill, 'text-anchor': anchor } }) =>
         anchor === 'end' && fill === 'var(--text)' && text !== '',
     );
-    expect(shown).toHaveLength(4);
-    expect(new Set(shown.map(({ text }) => text)).size).toBe(4);
+    const said = shown
+      .map(({ text }) => text)
+      .join('')
+      .replace(/\s/g, '');
+    for (const name of names.slice(1)) expect(said).toContain(name.replace(/\s/g, ''));
   });
 
   it('do not overlap, and stay inside the drawing', () => {
@@ -194,7 +197,7 @@ describe('the columns of the forest', () => {
         const own = widthOf(mark.text);
         return { y, from: mark.attributes['text-anchor'] === 'end' ? x - own : x, own };
       });
-    expect(places).toHaveLength(8);
+    expect(places.length).toBeGreaterThanOrEqual(8);
     for (const row of new Set(places.map(({ y }) => y))) {
       const texts = places.filter(({ y }) => y === row).sort((a, b) => a.from - b.from);
       expect(texts[0]?.from).toBeGreaterThanOrEqual(0);
@@ -207,7 +210,7 @@ describe('the columns of the forest', () => {
     }
   });
 
-  it('show shortened names in full in the tips', () => {
+  it('show names in full in the tips', () => {
     for (const name of names.slice(1))
       expect(marks.some((mark) => tipOf(mark).includes(`${name} against native`))).toBe(true);
   });

@@ -106,11 +106,15 @@ describe('the GPU over the time of many rounds', () => {
     expect(page).toContain('40 of 100 rounds are drawn');
   });
 
-  it('gives every row a distinct name that fits into the drawing', () => {
-    const rows = textsOf(marksOf(heat.drawing)).filter(({ text }) => text.includes(', round '));
-    expect(rows).toHaveLength(40);
-    expect(new Set(rows.map(({ text }) => text)).size).toBe(40);
-    expect(rows[0]?.text).toMatch(/^1: hami.*….*, round 1$/);
+  it('gives every row its whole name', () => {
+    const said = textsOf(marksOf(heat.drawing))
+      .map(({ text }) => text)
+      .join('')
+      .replace(/\s/g, '');
+    const [first] = heat.rounds;
+    expect(said).toContain(first?.name.replace(/\s/g, ''));
+    for (const system of systems) expect(said).toContain(system.replace(/\s/g, ''));
+    expect(said).not.toContain('…');
   });
 
   it('has no note about rounds if all are drawn', () =>

@@ -1,36 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evenly } from '../../lib/report/charts/evenly.js';
-import { fitted, fittedNames, widest, widthOf } from '../../lib/report/charts/text.js';
+import { widest, widthOf, wrapped, wrappedNames } from '../../lib/report/charts/text.js';
 
 describe('a name in a drawing', () => {
-  it('is complete if it fits, else cut in the middle', () => {
-    expect(fitted('hami-core', widthOf('hami-core'))).toBe('hami-core');
-    const cut = fitted('hami-core-with-a-long-name-sm50', 100);
-    expect(cut).toMatch(/^hami.*….*sm50$/);
-    expect(widthOf(cut)).toBeLessThanOrEqual(100);
+  it('is wrapped where it has a place for a break, and complete', () => {
+    expect(wrapped('hami-core', widthOf('hami-core'))).toEqual(['hami-core']);
+    expect(wrapped('hami-core-with-a-long-name-sm50', 100)).toEqual(['hami-core-', 'with-a-long-', 'name-sm50']);
+    expect(wrapped('W'.repeat(10), 50).join('')).toBe('W'.repeat(10));
+    expect(wrapped('', 50)).toEqual(['']);
   });
 
-  it('has a number if names differ only in the part that is cut', () => {
-    const long = (middle: string) => `${'a'.repeat(40)}${middle}${'z'.repeat(40)}`;
-    expect(fittedNames([long('1'), 'short', long('2')], 100)).toEqual([
-      expect.stringMatching(/^1: aa+…zz+$/),
-      'short',
-      expect.stringMatching(/^3: aa+…zz+$/),
-    ]);
-  });
-
-  it('stays distinct from every other, and within its width', () =>
+  it('is never cut, and stays within its width', () =>
     fc.assert(
       fc.property(
-        fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'W', '-'), maxLength: 60 }), { maxLength: 9 }),
-        (names) => {
-          const shown = fittedNames(names, 110);
-          expect(new Set(shown).size).toBe(names.length);
-          expect(widest(shown)).toBeLessThanOrEqual(110);
+        fc.string({ unit: fc.constantFrom('a', 'b', 'W', '-', '/', '…'), minLength: 1, maxLength: 120 }),
+        fc.integer({ min: 20, max: 200 }),
+        (name, width) => {
+          const lines = wrapped(name, width);
+          expect(lines.join('')).toBe(name);
+          expect(widest(lines)).toBeLessThanOrEqual(width);
         },
       ),
     ));
+
+  it('makes all rows as high as the one with most lines', () => {
+    const { texts, most, width } = wrappedNames(['a', 'b'.repeat(40)], 100);
+    expect(texts[0]).toBe('a');
+    expect(most).toBe(4);
+    expect(width).toBeLessThanOrEqual(100);
+  });
 
   // Advance widths of DejaVu Sans at 12 pixels.
   it.each([

@@ -2,7 +2,7 @@
 import type { AxisScales } from '../../metrics/metric.js';
 import { formatBytes } from '../../metrics/units.js';
 import { number } from '../../results/plain.js';
-import { asDrawn } from './text.js';
+import { asDrawn, LINE } from './text.js';
 import { axisLook, TEXT } from './theme.js';
 
 /** Between these bounds ECharts finds distinct ticks. Values beyond appear in tables but not in charts. */
@@ -60,6 +60,7 @@ export const categories = (texts: readonly string[], color: string | ((row: numb
     ...axisLook.axisLabel,
     color: typeof color === 'string' ? color : (_?: string | number, row = 0) => color(row),
     interval: 0,
+    lineHeight: LINE,
     formatter: (_: string, i: number) => asDrawn(texts[i] ?? ''),
   },
 });

@@ -2,13 +2,14 @@
 import { LEVELS, NO_READING } from './heat.js';
 import { categories } from './axes.js';
 import type { Drawing } from './svg.js';
-import { asDrawn, fittedNames, widest } from './text.js';
+import { asDrawn, LINE, wrappedNames } from './text.js';
 import { font, MUTED, stateless, SURFACE, TEXT } from './theme.js';
 
 const ROW = 30;
 const COLUMN = 84;
 const GAP = 10;
-const TOP = 26;
+/** Between the names of two rows. */
+const BETWEEN = 6;
 const LONGEST_NAME = 180;
 const MOST = 24;
 
@@ -42,18 +43,19 @@ const levelOf = (percent: number): number => {
 export function cellMapDrawing({ rows, columns, cells: all, label }: CellMap): Drawing | null {
   if (rows.length > MOST || columns.length > MOST) return null;
   const cells = all.flatMap((of, row) => of.map((cell, column) => ({ ...cell, row, column })));
-  const names = fittedNames(rows, LONGEST_NAME);
+  const [names, titles] = [wrappedNames(rows, LONGEST_NAME), wrappedNames(columns, COLUMN - 6)];
   const described = cells.map(({ said }) => said);
-  const [width, height] = [COLUMN * columns.length, ROW * rows.length];
-  const left = widest(names) + GAP;
+  const row = Math.max(ROW, LINE * names.most + BETWEEN);
+  const [width, height] = [COLUMN * columns.length, row * rows.length];
+  const [left, top] = [names.width + GAP, LINE * titles.most + BETWEEN + GAP];
   return {
-    size: { width: Math.ceil(left + width + GAP), height: TOP + height + GAP },
+    size: { width: Math.ceil(left + width + GAP), height: top + height + GAP },
     label: `${label}. ${described.join('; ')}.`,
     tips: [described],
     option: {
-      grid: { outerBoundsMode: 'none', left, top: TOP, width, height },
-      xAxis: { ...categories(fittedNames(columns, COLUMN - 6), MUTED), position: 'top' },
-      yAxis: { ...categories(names), inverse: true },
+      grid: { outerBoundsMode: 'none', left, top, width, height },
+      xAxis: { ...categories(titles.texts, MUTED), position: 'top' },
+      yAxis: { ...categories(names.texts), inverse: true },
       series: {
         type: 'scatter',
         ...stateless,
@@ -62,7 +64,7 @@ export function cellMapDrawing({ rows, columns, cells: all, label }: CellMap): D
           const level = percent === null ? null : levelOf(percent);
           return {
             value: [column, row],
-            symbolSize: level === null ? [COLUMN / 3, NO_READING.height] : [COLUMN - 2, ROW - 2],
+            symbolSize: level === null ? [COLUMN / 3, NO_READING.height] : [COLUMN - 2, row - 2],
             itemStyle: { color: level === null ? NO_READING.fill : `var(--heat-${level})` },
             label: {
               ...font,

@@ -2,7 +2,7 @@
 import { categories, linear } from './axes.js';
 import type { ChartOption } from './echarts.js';
 import type { Drawing } from './svg.js';
-import { fittedNames } from './text.js';
+import { LINE, wrappedNames } from './text.js';
 import { axisLook, contained } from './theme.js';
 
 const WIDTH = 360;
@@ -10,6 +10,8 @@ const LONGEST_NAME = 150;
 const ROW = 28;
 const LABELS = 24;
 const GAP = 8;
+/** Between the names of two rows. */
+const BETWEEN = 6;
 
 type Many<T> = T extends readonly (infer One)[] ? One : T;
 type Part<Key extends keyof ChartOption> = Many<NonNullable<ChartOption[Key]>>;
@@ -32,7 +34,7 @@ type Axes = Pick<Panel, 'height' | 'grid' | 'xAxis' | 'yAxis'>;
 
 interface Look {
   xAxis?: Part<'xAxis'>;
-  /** Height of a row in pixels. */
+  /** Height of a row in pixels, if its name has one line. */
   row?: number;
   longest?: number;
   /** The colour of the text beside a row. */
@@ -42,8 +44,9 @@ interface Look {
 /** The axes of a chart with a row per name; `beside` has the text on the right of each. */
 export function rowAxes(names: readonly string[], beside: readonly string[], look: Look = {}): Axes {
   const { xAxis = linear(3), row = ROW, longest = LONGEST_NAME, colour } = look;
-  const height = row * names.length + LABELS;
-  const [left, right] = [categories(fittedNames(names, longest)), categories(beside, colour)];
+  const { texts, most } = wrappedNames(names, longest);
+  const height = Math.max(row, LINE * most + BETWEEN) * names.length + LABELS;
+  const [left, right] = [categories(texts), categories(beside, colour)];
   return {
     height,
     grid: { ...contained, left: 0, right: 0, height },

@@ -1,5 +1,5 @@
 /**
- * Estimates text widths and shortens names to fit. Nothing can be measured: a page is written without a browser and
+ * Estimates text widths and wraps names to fit. Nothing can be measured: a page is written without a browser and
  * read with unknown fonts. The estimates are for DejaVu Sans at 12 pixels, the widest common font.
  */
 const WIDTHS: [RegExp, number][] = [
@@ -25,26 +25,50 @@ export const widest = (texts: readonly string[]): number =>
  */
 export const asDrawn = (text: string): string => (text in Object.prototype ? `${text}\u200e` : text);
 
-/** Cuts in the middle, because names differ at their ends as often as at their beginnings. */
-export function fitted(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  const characters = [...text];
-  const cut = (kept: number) =>
-    [
-      ...characters.slice(0, Math.ceil(kept / 2)),
-      '…',
-      ...characters.slice(characters.length - Math.floor(kept / 2)),
-    ].join('');
-  let kept = characters.length - 1;
-  while (kept > 0 && widthOf(cut(kept)) > width) kept--;
-  return cut(kept);
+/** Pixels between the lines of a name. */
+export const LINE = 14;
+
+/** A line may end after one of these. */
+const BREAKS = /[\s\-/=,:@.+_]/;
+
+/** How much of a text fits: up to the last place for a break, or as many characters as there is room for. */
+function fitting(characters: readonly string[], width: number): number {
+  let [used, count, after] = [0, 0, 0];
+  for (const character of characters) {
+    used += characterWidth(character);
+    if (used > width && count > 0) return after > 0 ? after : count;
+    count += 1;
+    if (BREAKS.test(character)) after = count;
+  }
+  return count;
 }
 
-/** Different names stay different: they are numbered if cutting makes two equal. */
-export function fittedNames(names: readonly string[], width: number): string[] {
-  const cut = names.map((name) => fitted(name, width));
-  if (new Set(cut).size === new Set(names).size) return cut;
-  return names.map((name, i) =>
-    widthOf(name) <= width ? name : `${i + 1}: ${fitted(name, width - widthOf(`${i + 1}: `))}`,
-  );
+/** The text in lines of at most this width, complete: names differ at any place. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (let rest = [...text.replace(/\s+/g, ' ')]; rest.length > 0;) {
+    const count = fitting(rest, width);
+    lines.push(rest.slice(0, count).join('').trimEnd());
+    rest = rest.slice(count);
+  }
+  return lines.length > 0 ? lines : [''];
+}
+
+export interface WrappedNames {
+  /** Each with its lines. */
+  texts: string[];
+  /** Lines of the one that has most. */
+  most: number;
+  /** Width of the widest line. */
+  width: number;
+}
+
+/** Names beside or above a drawing. */
+export function wrappedNames(names: readonly string[], width: number): WrappedNames {
+  const all = names.map((name) => wrapped(name, width));
+  return {
+    texts: all.map((lines) => lines.join('\n')),
+    most: all.reduce((most, { length }) => Math.max(most, length), 1),
+    width: widest(all.flat()),
+  };
 }
