@@ -1,6 +1,7 @@
 /** `gpu-virt-bench doctor` */
 import type { GpuInfo } from '../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { cudaVersion } from '../results/cuda-version.js';
 import { bytes, plain } from '../results/plain.js';
 import { table } from '../report/table.js';
 import { type Diagnosis, diagnose } from '../run/diagnosis.js';
@@ -75,11 +76,6 @@ function gpuText(gpu: GpuInfo): string {
     `compute mode ${gpu.computeMode ?? 'unknown'}`,
     `MPS client ${gpu.mpsClient === null ? 'unknown' : gpu.mpsClient ? 'yes' : 'no'}`,
   ].join(', ');
-}
-
-/** 13000 is 13.0, 12040 is 12.4. */
-function cudaVersion(version: number | null): string {
-  return version === null ? 'unknown' : `${Math.floor(version / 1_000)}.${Math.floor((version % 1_000) / 10)}`;
 }
 
 const ownerColumns = [
