@@ -3,6 +3,7 @@ import { Costing } from '../costs/concluded.js';
 import { pricesFrom, pricesIn, type Prices } from '../costs/read-prices.js';
 import { metrics } from '../metrics/registry.js';
 import { percentOf } from '../report/detection.js';
+import { byMetricId } from '../results/metric-order.js';
 import { duration, plain } from '../results/plain.js';
 import { counted } from '../results/quantity.js';
 import { refuseUnavailable } from '../run/compare.js';
@@ -112,7 +113,7 @@ function planText(
   systems: readonly System[],
   planned: number | Aim,
 ) {
-  const ids = selected.map(({ id }) => id).sort();
+  const ids = selected.map(({ id }) => id).sort(byMetricId);
   const time = (count: number) => duration(estimatedSeconds * systems.length * count);
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const text = (rounds: string, about: string) =>

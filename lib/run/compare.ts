@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { callEffects } from '../metrics/call-effects.js';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
+import { byMetricId } from '../results/metric-order.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { checkTemporary } from '../environment/temporary.js';
@@ -134,7 +135,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     completed: documents.every((rounds) => rounds.filter(({ completed }) => completed).length === request.rounds),
     plan: {
       tier: request.plan.tier,
-      metrics: request.plan.metrics.map(({ id }) => id).sort(),
+      metrics: request.plan.metrics.map(({ id }) => id).sort(byMetricId),
       systems: request.systems.map(({ name }) => name),
       rounds: request.rounds,
       seed: request.plan.seed,
@@ -218,7 +219,7 @@ async function oneRoundOrWhyNot(
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof BenchError && error.code === 'SIM_SETTINGS');
 
-const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
+const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => byMetricId(a.id, b.id));
 
 /** Variables that select the GPU without --device. The driver reads them itself, so it decides on order and UUIDs. */
 const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>

@@ -5,6 +5,7 @@ import { conditionText } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { programMetricsIn } from '../metrics/stored-definitions.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { byMetricId } from '../results/metric-order.js';
 import { type Row, viewOf } from '../results/view.js';
 import { nameOfLabel } from '../systems/system-name.js';
 import { baselineNames, STORE } from './baseline-store.js';
@@ -150,9 +151,13 @@ function finished(line: Omit<Trend, 'first' | 'last' | 'changePercent'>, metrics
 
 const cardOf = ({ simulated, gpu, driver }: Trend): string => JSON.stringify([simulated, gpu, driver]);
 
+const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
 function byCardThenMetric(a: Trend, b: Trend): number {
-  const text = (trend: Trend) => [cardOf(trend), trend.metric, trend.system, trend.at ?? ''];
-  const [mine, other] = [text(a), text(b)];
-  const at = mine.findIndex((part, i) => part !== other[i]);
-  return at < 0 ? 0 : (mine[at] as string) < (other[at] as string) ? -1 : 1;
+  return (
+    byText(cardOf(a), cardOf(b)) ||
+    byMetricId(a.metric, b.metric) ||
+    byText(a.system, b.system) ||
+    byText(a.at ?? '', b.at ?? '')
+  );
 }

@@ -10,6 +10,8 @@ import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
 import { definitionsIn, isOfProgram } from '../metrics/stored-definitions.js';
+import { cudaVersion } from '../results/cuda-version.js';
+import { byMetricId } from '../results/metric-order.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
 import { alignedRounds, placeOf } from '../results/rounds.js';
@@ -60,7 +62,7 @@ const facts: readonly [what: string, of: (rounds: readonly RunDocument[]) => str
   [
     'driver',
     (rounds) =>
-      unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${driver.cudaVersion ?? 'unknown'}`)),
+      unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}`)),
   ],
   ['set of measuring options', (rounds) => unique(rounds.map(({ plan }) => manner({ ...plan, tier: 'quick' })))],
 ];
@@ -180,7 +182,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     completed: documents.every(({ completed }) => completed),
     plan: {
       tier: first.plan.tier,
-      metrics: [...new Set(documents.flatMap(({ plan }) => plan.metrics))].sort(),
+      metrics: [...new Set(documents.flatMap(({ plan }) => plan.metrics))].sort(byMetricId),
       systems: names,
       rounds: Math.max(...systems.map((rounds) => rounds.length)),
       seed,
