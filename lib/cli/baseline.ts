@@ -16,7 +16,7 @@ import {
   STORE,
   unknownBaseline,
 } from '../saved/baseline-store.js';
-import { namedOrNewest } from '../saved/directories.js';
+import { namedOrNewest } from '../saved/named-document.js';
 import { exitCodes } from './exit-codes.js';
 import { gate } from './gate.js';
 import { makeDirectory, writeStdout, writeText, writeWhole } from './output.js';
