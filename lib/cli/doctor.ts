@@ -8,10 +8,12 @@ import { type Diagnosis, diagnose } from '../run/diagnosis.js';
 import { environmentSystem } from '../systems/environment.js';
 import { dieWithFirstStart } from './first-start.js';
 import { exitCodes } from './exit-codes.js';
+import { checkJson, type RawJson, writeJson } from './json-option.js';
 import { parseTimeout } from './options.js';
-import { writeStdout, writeText } from './output.js';
+import { writeText } from './output.js';
 
-export async function doctor(options: { json?: true; timeout?: string }): Promise<number> {
+export async function doctor(options: RawJson & { timeout?: string }): Promise<number> {
+  await checkJson(options.json);
   const seconds = parseTimeout(options.timeout);
   const diagnosis = await diagnose({
     system: environmentSystem(),
@@ -19,8 +21,8 @@ export async function doctor(options: { json?: true; timeout?: string }): Promis
     simulatedFolder: simulatedDriverFolder,
     ...(seconds !== null && { timeoutMs: 1_000 * seconds }),
   });
-  if (options.json) await writeStdout(`${JSON.stringify(diagnosis, null, 2)}\n`);
-  else await writeText(`${diagnosisText(diagnosis)}\n`);
+  if (options.json === undefined) await writeText(`${diagnosisText(diagnosis)}\n`);
+  else await writeJson(options.json, diagnosis);
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
 }
 
