@@ -37,7 +37,7 @@ export function metricTable(metrics: readonly ListedMetric[], on: Screen = scree
   const rows = metrics.map(wideRow);
   const text = fits(wide, rows, on) ? table(wide, rows, on) : table(narrow, metrics.map(narrowRow), on);
   const marked = metrics.filter(({ firstRun }) => firstRun).length;
-  return `${text}\n\n${MARK} is measured by run if nothing is named (${marked} of ${metrics.length}); run all measures every metric.`;
+  return `${text}\n\n${MARK} is measured by run if nothing is named (${marked} of ${metrics.length});\nrun all measures every metric.`;
 }
 
 const marked = ({ id, firstRun }: ListedMetric): string => (firstRun ? `${id} ${MARK}` : id);

@@ -19,6 +19,7 @@ export const REQUEST = 'request.json';
 /** Options of `compare` that say what is measured and how, as commander names them. */
 const measuringOptions = [
   ...[
+    'for',
     'tier',
     'rounds',
     'detect',

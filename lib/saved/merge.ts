@@ -182,6 +182,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     completed: documents.every(({ completed }) => completed),
     plan: {
       tier: first.plan.tier,
+      ...commonPurpose(documents),
       metrics: [...new Set(documents.flatMap(({ plan }) => plan.metrics))].sort(byMetricId),
       systems: names,
       rounds: Math.max(...systems.map((rounds) => rounds.length)),
@@ -196,6 +197,12 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     violations: documents.flatMap(violationsOf),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
   });
+}
+
+/** Documents for different purposes together have none. */
+function commonPurpose(documents: readonly ResultDocument[]): Pick<ComparisonDocument['plan'], 'purpose'> {
+  const [purpose, ...others] = new Set(documents.map(({ plan }) => plan.purpose));
+  return purpose === undefined || others.length > 0 ? {} : { purpose };
 }
 
 /** The comparisons' baseline comes first. */
