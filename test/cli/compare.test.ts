@@ -67,6 +67,23 @@ describe('compare', () => {
     expect(effects).toEqual([]);
   });
 
+  it('stops after the first round if nothing is left to compare, unless --keep-going is given', async () => {
+    const args = ['OH-002', '--system', 'native', '--system', 'fcsp', '--allow-missing', '--rounds', '3'];
+    const stopped = await compare([...args, '--iterations', '20']);
+    expect(stopped.code).toBe(2);
+    const document = parseComparison(stopped.stdout);
+    expect(document).toMatchObject({ completed: false, stopped: { because: 'missing' } });
+    expect(document.systems.map(({ length }) => length)).toEqual([1, 1]);
+    const text = 'Stopped after round 1 of 3: nothing is left to compare (fcsp is missing).';
+    expect(document.warnings[0]).toContain(text);
+    expect(stopped.stderr).toContain(text);
+    expect(stopped.stderr).toMatch(/^Stopped: 2 of 6 rounds are finished\. Continue with: .*--resume/m);
+
+    const all = await compare([...args, '--iterations', '20', '--keep-going']);
+    expect(all.code).toBe(0);
+    expect(parseComparison(all.stdout).systems.map(({ length }) => length)).toEqual([3, 3]);
+  });
+
   it('publishes nothing for a custom system whose library intercepts nothing, unless that is expected', async () => {
     const inert = /\s(\/\S*libm[.-]\S*)$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? '';
     const of = (more: string) =>
