@@ -105,7 +105,7 @@ rows.push({
   value: delay.percentile(99) / spinning.percentile(99),
   limit: 8,
 });
-const { coordinatorCpuPercent } = await runMetrics({ simulate });
+const { coordinatorCpuPercent } = await runMetrics({ metrics: ['all'], simulate });
 rows.push({ what: 'coordinator, percent of one core', value: coordinatorCpuPercent, limit: 5 });
 rows.push(...(await sceneRows()));
 rows.push(...(await simulatedCardRows()));

@@ -6,21 +6,27 @@ import type { ComparisonDocument, RunDocument } from './results/document.js';
 import { simulatedDriver } from './native/load.js';
 import type { MeasureOptions, Progress } from './metrics/metric.js';
 import { resolveOptions } from './metrics/options.js';
-import { metrics } from './metrics/registry.js';
+import { parsePurpose } from './metrics/purposes.js';
+import type { PurposeName } from './results/purpose-names.js';
 import { type CompareHooks, compareSystems as compare } from './run/compare.js';
 import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS } from './run/detect.js';
 import { makePlan } from './run/plan.js';
 import { preparePricing } from './run/pricing.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
-import { selectMetrics } from './run/select.js';
+import { comparedMetrics, metricsOfRun } from './run/selection.js';
 import { callerEnvironment, environmentSystem } from './systems/environment.js';
 import { type SystemSettings, systemFrom } from './system-settings.js';
 import { checkLabels, here } from './systems/kinds.js';
 import { ownSignal } from './workers/own-signal.js';
 
 export interface RunMetricsOptions extends MeasureOptions {
-  /** Ids, globs over ids, categories. Default: all. */
+  /**
+   * Ids, globs over ids, categories, or `all`. Default: of a run the set of a first run, about a minute; of a comparison
+   * all.
+   */
   metrics?: readonly string[];
+  /** What the GPU is shared for: measures the metrics that matter for it, and `metrics` too if given. */
+  for?: PurposeName;
   /** Reject with code `UNHEALTHY` if the machine is not idle; a disturbed number is invalid. Default: warnings. */
   strict?: boolean;
   /**
@@ -58,12 +64,16 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
 
 const DEFAULT_ROUNDS = 5;
 
-export function prepared({ metrics: selectors = [], strict = false, profile: _, ...options }: RunMetricsOptions) {
+export function prepared(
+  { metrics: selectors = [], for: name, strict = false, profile: _, ...options }: RunMetricsOptions,
+  select: typeof comparedMetrics = comparedMetrics,
+) {
+  const selection = select({ selectors, purpose: name === undefined ? null : parsePurpose('for', name) });
   if (typeof strict !== 'boolean') throw new TypeError(`Expected strict to be true or false but received ${strict}.`);
   const { device, tier, seed, path, simulate, iterations, warmup, resolution, samples, model } =
     resolveOptions(options);
   return {
-    plan: makePlan(selectMetrics(selectors, metrics), tier, seed),
+    plan: makePlan(selection.metrics, tier, seed, selection.purpose),
     target: { simulatedDriver: simulatedDriver(simulate), simulate, notice: null },
     device: device === null ? undefined : String(device),
     requireGpu: false,
@@ -94,7 +104,7 @@ export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined):
  * `completed: false` and the results so far; it rejects only if nothing could be measured at all.
  */
 export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDocument> {
-  const request = prepared(options);
+  const request = prepared(options, metricsOfRun);
   const pricing = await preparePricing(
     options,
     request.plan.metrics.map(({ id }) => id),

@@ -14,6 +14,8 @@ const entries = [
   'worker/main',
   'systems/mps-guardian',
   'systems/container/container-guardian',
+  'metrics/first-run',
+  'metrics/purposes',
   'results/call-profile',
   'results/category-title',
   'results/document',

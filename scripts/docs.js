@@ -4,6 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { listMetrics, renderReport } from '../dist/index.js';
+import { firstRun } from '../dist/metrics/first-run.js';
+import { purposes } from '../dist/metrics/purposes.js';
 import { categoryTitle } from '../dist/results/category-title.js';
 import { generated } from './generated.js';
 import './native-types.js';
@@ -12,6 +14,8 @@ const cell = (text) => String(text).replaceAll('|', '\\|');
 const better = { lower: 'lower', higher: 'higher', none: '–' };
 const delta = ({ relative, absolute }, unit) =>
   absolute === undefined ? `${100 * relative} %` : `${absolute} ${unit}`;
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 const seconds = ({ quick, standard, thorough }) => `${quick} / ${standard} / ${thorough}`;
 
 function section(category, metrics) {
@@ -27,11 +31,21 @@ function section(category, metrics) {
     `\`${metric.functionName}\``,
   ]);
   const head = ['Metric', 'Unit', 'Better', 'Question', 'Value', 'δ', 'Needs', 'Seconds', 'Function'];
-  const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
-  return `## ${categoryTitle(category)}\n\n${lines.join('\n')}\n`;
+  return `## ${categoryTitle(category)}\n\n${table(head, rows)}\n`;
+}
+
+function purposeSection(name, { about, limits, metrics: chosen }) {
+  const rows = Object.entries(chosen).map(([id, because]) => [
+    id,
+    nameOf(id),
+    because,
+    limits.includes(id) ? 'yes' : '–',
+  ]);
+  return `### ${name}\n\n${about}\n\n${table(['Metric', 'Name', 'Why', 'Limit'], rows)}\n`;
 }
 
 const metrics = listMetrics();
+const nameOf = (id) => metrics.find((metric) => metric.id === id).name;
 const categories = [...new Set(metrics.map(({ category }) => category))];
 const text = `# Metrics
 
@@ -47,7 +61,20 @@ ${categories
       metrics.filter((metric) => metric.category === category),
     ),
   )
-  .join('\n')}`;
+  .join('\n')}
+## Purposes
+
+\`compare --for NAME\` and \`run --for NAME\` measure these metrics, in the order in which they answer the question. A violation of a
+limit decides before any cost. Selectors add to them: \`compare --for serving OH-002\`.
+
+${Object.entries(purposes)
+  .map(([name, purpose]) => purposeSection(name, purpose))
+  .join('\n')}
+## The set of a first run
+
+\`run\` without a selector or a purpose measures ${firstRun.length} of ${metrics.length} metrics within about a minute: ${firstRun.join(', ')}.
+\`run all\` measures all.
+`;
 
 generated('docs/metrics.md', await format(text, { parser: 'markdown' }), {
   source: 'the metric definitions',

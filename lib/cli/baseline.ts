@@ -16,9 +16,10 @@ import {
   STORE,
   unknownBaseline,
 } from '../saved/baseline-store.js';
-import { namedOrNewest } from '../saved/directories.js';
+import { namedOrNewest } from '../saved/named-document.js';
 import { exitCodes } from './exit-codes.js';
 import { gate } from './gate.js';
+import { checkJson, type RawJson, writeJson } from './json-option.js';
 import { makeDirectory, writeStdout, writeText, writeWhole } from './output.js';
 import { say, warn } from './talk.js';
 
@@ -98,7 +99,8 @@ interface Listed {
 }
 
 /** A baseline that cannot be read is reported; the others are still listed. */
-export async function listBaselines({ store = STORE, json }: RawStore & { json?: true }): Promise<number> {
+export async function listBaselines({ store = STORE, json }: RawStore & RawJson): Promise<number> {
+  await checkJson(json);
   const listed: Listed[] = [];
   for (const name of await baselineNames(store))
     try {
@@ -106,7 +108,7 @@ export async function listBaselines({ store = STORE, json }: RawStore & { json?:
     } catch (error) {
       warn(messageOf(error));
     }
-  if (json) await writeStdout(`${JSON.stringify(listed, null, 2)}\n`);
+  if (json !== undefined) await writeJson(json, listed);
   else if (listed.length === 0) say(`No baseline in ${store}: create one with gpu-virt-bench baseline save NAME.`);
   else await writeText(`${table(columns, listed.map(row))}\n`);
   return exitCodes.ok;

@@ -1,29 +1,34 @@
 /** `gpu-virt-bench compare [SELECTOR…]` */
 import { Costing } from '../costs/concluded.js';
 import { pricesFrom, pricesIn, type Prices } from '../costs/read-prices.js';
+import { parsePurpose, purposeText } from '../metrics/purposes.js';
 import { metrics } from '../metrics/registry.js';
 import { percentOf } from '../report/detection.js';
+import { byMetricId } from '../results/metric-order.js';
 import { duration, plain } from '../results/plain.js';
 import { counted } from '../results/quantity.js';
+import { planWithin } from '../run/budget.js';
 import { refuseUnavailable } from '../run/compare.js';
 import { type Aim, checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
-import { makePlan, type Plan } from '../run/plan.js';
-import { selectMetrics } from '../run/select.js';
+import { makePlan, type Plan, ROUNDS } from '../run/plan.js';
+import { comparedMetrics } from '../run/selection.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkLabels, here, type Surroundings } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
-import { measureAndPublish, parseRounds, type RawComparing, ROUNDS, sayUnavailable, toleranceOf } from './comparing.js';
+import { measureAndPublish, parseRounds, type RawComparing, sayUnavailable, toleranceOf } from './comparing.js';
 import { parseAim, type RawDetecting } from './detecting.js';
 import { exitCodes } from './exit-codes.js';
 import { prepareGating } from './gating.js';
 import { preparePricing, type RawPricing } from '../run/pricing.js';
+import { budgetText, parseBudget, type RawBudgeting } from './budgeting.js';
 import { parseRunOptions } from './options.js';
 import { writeText } from './output.js';
 import { warn } from './talk.js';
 import { checkUnchanged, continuedOptions, describeRequest, readRequest, storedSystems } from './stored-request.js';
 
-export interface RawCompareOptions extends RawComparing, RawDetecting, RawPricing {
+export interface RawCompareOptions extends RawComparing, RawDetecting, RawBudgeting, RawPricing {
+  for?: string;
   system?: string[];
   config?: string;
 }
@@ -47,17 +52,25 @@ export async function compare(
       : await parseAll(raw);
   const costing = new Costing(prices, systems);
   const aim = parseAim(raw);
-  const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
-  const plan = makePlan(
-    selectMetrics(stored && selectors.length === 0 ? stored.metrics : selectors, metrics),
-    options.tier,
-    options.seed,
-  );
+  const budget = parseBudget(raw, isGiven);
+  const selection = comparedMetrics({
+    selectors: stored && selectors.length === 0 ? stored.metrics : selectors,
+    purpose: raw.for === undefined ? null : parsePurpose('--for', raw.for),
+  });
+  const budgeted =
+    budget === null ? null : planWithin({ metrics: selection.metrics, systems: systems.length, seconds: budget });
+  const tier = budgeted?.tier ?? options.tier;
+  const rounds = budgeted?.rounds ?? parseRounds(raw.rounds) ?? ROUNDS[tier];
+  const plan = makePlan(selection.metrics, tier, options.seed, selection.purpose);
   if (aim) checkDetectable(plan.metrics);
-  const words = planText(plan, systems, aim ?? rounds);
+  const words = [
+    planText(plan, systems, aim ?? rounds),
+    ...(plan.purpose ? [purposeText(plan.purpose)] : []),
+    ...(budget === null ? [] : [budgetText(budget, { metrics: plan.metrics, tier, rounds })]),
+  ].join('\n');
   const kept = await describeRequest(
     plan,
-    { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
+    { ...raw, tier, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
     systems,
     { ...(prices && { prices: prices.source }) },
   );
@@ -108,15 +121,15 @@ async function parseAll(raw: RawCompareOptions): Promise<Configured> {
 }
 
 function planText(
-  { metrics: selected, tier, seed, estimatedSeconds }: Plan,
+  { metrics: selected, tier, seed, estimatedSeconds, purpose }: Plan,
   systems: readonly System[],
   planned: number | Aim,
 ) {
-  const ids = selected.map(({ id }) => id).sort();
+  const ids = selected.map(({ id }) => id).sort(byMetricId);
   const time = (count: number) => duration(estimatedSeconds * systems.length * count);
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const text = (rounds: string, about: string) =>
-    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')} (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
+    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')}${purpose ? ` for ${purpose}` : ''} (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
   if (typeof planned === 'number') return text(counted(planned, 'round'), time(planned));
   const { effect, mostRounds } = planned;
   return text(

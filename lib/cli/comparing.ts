@@ -34,9 +34,6 @@ export interface RawComparing extends RawRunOptions, RawGating {
   keepGoing?: true;
 }
 
-/** Rounds per tier (at least the reference's P). */
-export const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
-
 export interface Comparing {
   raw: RawComparing;
   options: RunOptions;

@@ -1,16 +1,19 @@
 /** `gpu-virt-bench doctor` */
 import type { GpuInfo } from '../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { cudaVersion } from '../results/cuda-version.js';
 import { bytes, plain } from '../results/plain.js';
 import { table } from '../report/table.js';
 import { type Diagnosis, diagnose } from '../run/diagnosis.js';
 import { environmentSystem } from '../systems/environment.js';
 import { dieWithFirstStart } from './first-start.js';
 import { exitCodes } from './exit-codes.js';
+import { checkJson, type RawJson, writeJson } from './json-option.js';
 import { parseTimeout } from './options.js';
-import { writeStdout, writeText } from './output.js';
+import { writeText } from './output.js';
 
-export async function doctor(options: { json?: true; timeout?: string }): Promise<number> {
+export async function doctor(options: RawJson & { timeout?: string }): Promise<number> {
+  await checkJson(options.json);
   const seconds = parseTimeout(options.timeout);
   const diagnosis = await diagnose({
     system: environmentSystem(),
@@ -18,8 +21,8 @@ export async function doctor(options: { json?: true; timeout?: string }): Promis
     simulatedFolder: simulatedDriverFolder,
     ...(seconds !== null && { timeoutMs: 1_000 * seconds }),
   });
-  if (options.json) await writeStdout(`${JSON.stringify(diagnosis, null, 2)}\n`);
-  else await writeText(`${diagnosisText(diagnosis)}\n`);
+  if (options.json === undefined) await writeText(`${diagnosisText(diagnosis)}\n`);
+  else await writeJson(options.json, diagnosis);
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
 }
 
@@ -75,11 +78,6 @@ function gpuText(gpu: GpuInfo): string {
     `compute mode ${gpu.computeMode ?? 'unknown'}`,
     `MPS client ${gpu.mpsClient === null ? 'unknown' : gpu.mpsClient ? 'yes' : 'no'}`,
   ].join(', ');
-}
-
-/** 13000 is 13.0, 12040 is 12.4. */
-function cudaVersion(version: number | null): string {
-  return version === null ? 'unknown' : `${Math.floor(version / 1_000)}.${Math.floor((version % 1_000) / 10)}`;
 }
 
 const ownerColumns = [

@@ -14,7 +14,7 @@ import { plain } from '../results/plain.js';
 import { counted } from '../results/quantity.js';
 import { refuseUnavailable } from '../run/compare.js';
 import { checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
-import { makePlan } from '../run/plan.js';
+import { makePlan, ROUNDS } from '../run/plan.js';
 import { callerEnvironment } from '../systems/environment.js';
 import { fileState } from '../systems/file-hash.js';
 import { checkLabels, here } from '../systems/kinds.js';
@@ -23,6 +23,7 @@ import { namedFiles } from '../systems/source.js';
 import type { System } from '../systems/system.js';
 import { checkPrograms } from '../workloads/check-programs.js';
 import { withLabels, withWarnings } from '../workloads/conclusions.js';
+import { execTimeText } from '../workloads/exec-time.js';
 import { metricsOf } from '../workloads/metrics-of.js';
 import { checkNames, publicSource, workloadsOf } from '../workloads/read-workloads.js';
 import type { ExecSettings } from '../workloads/round-of-runs.js';
@@ -33,7 +34,6 @@ import {
   measureAndPublish,
   parseRounds,
   type RawComparing,
-  ROUNDS,
   sayUnavailable,
   toleranceOf,
 } from './comparing.js';
@@ -89,7 +89,13 @@ export async function exec(
   const definitions = workloads.flatMap((workload) => metricsOf(workload, settings));
   const plan = makePlan(definitions, options.tier, options.seed);
   if (aim) checkDetectable(definitions);
-  const words = planText(workloads, systems, aim ? aimText(aim) : counted(rounds, 'round'), plan.seed);
+  const planned = aim
+    ? { fewest: PILOT_ROUNDS + FEWEST_ROUNDS, most: PILOT_ROUNDS + aim.mostRounds }
+    : { fewest: rounds, most: rounds };
+  const words = [
+    planText(workloads, systems, aim ? aimText(aim) : counted(rounds, 'round'), plan.seed),
+    execTimeText(workloads, systems.length, planned),
+  ].join('\n');
   const kept = await describeRequest(
     plan,
     { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },

@@ -4,6 +4,7 @@ import { DEFAULT_MAX_REGRESSION_PERCENT } from '../gate/defaults.js';
 import { done } from './done.js';
 import type { RawGateOptions } from './gate.js';
 import type { RawHistoryOptions } from './history.js';
+import { JSON_OPTION, type RawJson } from './json-option.js';
 import { refusingOptionsAsValues } from './option-values.js';
 
 const STORE = ['--store <dir>', 'the directory of baselines (default: ./baselines)'] as const;
@@ -71,8 +72,8 @@ export function addBaseline(root: Command): void {
     .command('list')
     .description('List the stored baselines: date, GPU, systems')
     .option(...STORE)
-    .option('--json', 'as JSON on stdout (default: a table)')
-    .action(async (raw: { store?: string; json?: true }) => done((await import('./baseline.js')).listBaselines(raw)));
+    .option(JSON_OPTION, 'as JSON, into a file or on stdout (default: a table)')
+    .action(async (raw: { store?: string } & RawJson) => done((await import('./baseline.js')).listBaselines(raw)));
   baseline
     .command('remove')
     .description('Delete a stored baseline')

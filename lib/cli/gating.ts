@@ -8,7 +8,7 @@ import { checkSystems, relabelledThresholds, type Thresholds } from '../gate/thr
 import type { MetricDefinition } from '../metrics/metric.js';
 import { gateReport } from '../report/gate.js';
 import { junitReport, unjudgedJunitReport } from '../report/junit.js';
-import type { ResultDocument } from '../results/kinds.js';
+import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { type Baseline, relabelledBaseline } from '../saved/baseline-store.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { codeOf } from './gate.js';
@@ -88,7 +88,9 @@ function verdictOn(
   metrics: readonly MetricDefinition[],
 ): Verdict {
   if (!document.completed) {
-    const reason = 'The gate was not checked because the measurement was interrupted.';
+    const isStopped = isComparison(document) && document.stopped !== undefined;
+    const why = isStopped ? 'nothing was left to compare' : 'the measurement was interrupted';
+    const reason = `The gate was not checked because ${why}.`;
     return {
       exitCode: exitCodes.ok,
       found: null,

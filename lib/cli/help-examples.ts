@@ -3,18 +3,19 @@ import type { Command } from 'commander';
 
 /** Examples of each command as shell words, without the program's name. */
 export const helpExamples: Readonly<Record<string, readonly string[]>> = {
-  run: ['run OH-001 START-002', "run 'IS-*' --tier standard --json run.json --html run.html"],
-  list: ['list', 'list --json'],
-  doctor: ['doctor'],
+  run: ['run OH-001 START-002', 'run --for serving', "run 'IS-*' --tier standard --json run.json --html run.html"],
+  list: ['list', 'list --json metrics.json'],
+  doctor: ['doctor', 'doctor --json -'],
   compare: [
     'compare overhead --rounds 5 --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB,sm=50',
     'compare --config systems.yaml --detect 5% --gate thresholds.yaml --output results/today',
+    'compare --for serving --budget 1h --system native --system mps:sm=50',
     'compare --resume results/today',
   ],
   exec: [
     'exec --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB -- python infer.py',
     'exec --warmup 1 --iterations 3 --env HF_HOME --name llama -- python infer.py --batch 8',
-    'exec --config workloads.yaml --gate thresholds.yaml --output results/today',
+    'exec --config workloads.yaml --gate thresholds.yaml --output results/programs',
   ],
   profile: [
     'profile -- python decode.py',

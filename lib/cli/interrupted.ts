@@ -13,13 +13,13 @@ export type Continued = RawGating & RawOutputs;
 
 /** `secrets`: settings that were not recorded; a comparison with one cannot be continued. */
 export function interruptedText(
-  { plan, systems }: ComparisonDocument,
+  { plan, systems, stopped }: ComparisonDocument,
   raw: Continued,
   secrets: readonly string[],
   command: 'compare' | 'exec' = 'compare',
 ): string {
   const finished = systems.flat().filter(({ completed }) => completed).length;
-  const far = `Interrupted: ${finished} of ${plan.rounds * plan.systems.length} rounds${plan.detect?.isPilot ? ' of the pilot' : ''} are finished.`;
+  const far = `${stopped === undefined ? 'Interrupted' : 'Stopped'}: ${finished} of ${plan.rounds * plan.systems.length} rounds${plan.detect?.isPilot ? ' of the pilot' : ''} are finished.`;
   if (plan.config === undefined) return `${far} There is nothing to continue.`;
   if (secrets.length > 0) return `${far} It cannot be continued: ${secrets.join(', ')} is secret and not recorded.`;
   const options = givenAgain.flatMap((name) => (raw[name] === undefined ? [] : [`--${name}`, raw[name]]));

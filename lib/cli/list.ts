@@ -1,11 +1,23 @@
 /** `gpu-virt-bench list` */
 import { listMetrics } from '../inventory.js';
-import { metricList } from '../report/terminal.js';
+import { firstRun } from '../metrics/first-run.js';
+import { metricsFor } from '../metrics/purposes.js';
+import { purposeNames } from '../results/purpose-names.js';
 import { exitCodes } from './exit-codes.js';
-import { writeStdout, writeText } from './output.js';
+import { checkJson, writeJson, type RawJson } from './json-option.js';
+import { metricTable } from './metric-table.js';
+import { writeText } from './output.js';
 
-export async function list(options: { json?: true }): Promise<number> {
-  if (options.json) await writeStdout(`${JSON.stringify(listMetrics(), null, 2)}\n`);
-  else await writeText(`${metricList(listMetrics())}\n`);
+export async function list({ json }: RawJson): Promise<number> {
+  await checkJson(json);
+  const listed = listMetrics().map((metric) => ({ ...metric, ...placesOf(metric.id) }));
+  if (json === undefined) await writeText(`${metricTable(listed)}\n`);
+  else await writeJson(json, listed);
   return exitCodes.ok;
 }
+
+/** Whether `run` measures it if nothing is named, and for which purposes --for selects it. */
+const placesOf = (id: string) => ({
+  firstRun: firstRun.includes(id),
+  purposes: purposeNames.filter((name) => metricsFor(name).includes(id)),
+});

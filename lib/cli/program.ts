@@ -11,6 +11,7 @@ import { addHelpExamples } from './help-examples.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawExecOptions } from './exec.js';
 import type { RawRunOptions } from './options.js';
+import { JSON_OPTION, type RawJson } from './json-option.js';
 import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
 import type { RawReportOptions } from './report.js';
@@ -59,14 +60,14 @@ export function program(): Command {
   root
     .command('list')
     .description('List the metrics with unit, direction, question and requirements')
-    .option('--json', 'as JSON on stdout (default: a table)')
-    .action(async (options: { json?: true }) => done((await import('./list.js')).list(options)));
+    .option(JSON_OPTION, 'as JSON, into a file or on stdout (default: a table)')
+    .action(async (options: RawJson) => done((await import('./list.js')).list(options)));
   root
     .command('doctor')
     .description('Show driver, GPUs and layers, and what prevents a measurement, with fixes')
-    .option('--json', 'as JSON on stdout (default: text)')
+    .option(JSON_OPTION, 'as JSON, into a file or on stdout (default: text)')
     .option(TIMEOUT, 'time limit per step, such as worker start or driver initialisation (default: 60 s)')
-    .action(async (options: { json?: true; timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
+    .action(async (options: RawJson & { timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
   addExec(root);
   addProfile(root);
@@ -85,6 +86,11 @@ export function program(): Command {
   return root;
 }
 
+const SELECTORS = "metric ids, globs over ids, categories, or all, e.g. OH-001 'OH-*' overhead";
+const FOR = [
+  '--for <purpose>',
+  'measure what matters for serving, training, notebooks or strict-tenants (compare: 24, 21, 29, 53 min for two systems); selectors add to it (default: none)',
+] as const;
 const TIMEOUT = '--timeout <seconds>';
 const PROFILE = [
   '--profile <file|name>',
@@ -164,11 +170,15 @@ function addCompare(root: Command): void {
     .description(
       'Compare several systems side by side, in interleaved rounds of fresh workers; the first is the baseline',
     )
-    .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
+    .argument('[selector...]', `${SELECTORS} (default: all, 2 h 14 min for two systems)`)
+    .option(...FOR)
     .option('--system <spec>', SYSTEM_SPEC, repeatable)
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
     .option(...PROFILE);
-  addRounds(command, 'one of its proofs failed');
+  addRounds(command, 'one of its proofs failed').option(
+    '--budget <time>',
+    'plan tier and rounds so that the estimated time fits, e.g. 20min or 1h30min, instead of --tier, --rounds and --detect (default: none)',
+  );
   addOutputs(addMeasuring(addGating(command), 'standard')).action(
     async (selectors: string[], raw: RawCompareOptions) => {
       const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
@@ -320,7 +330,8 @@ function addRun(root: Command): void {
   const command = root
     .command('run')
     .description('Measure the GPU in the current environment; without a driver, the simulated GPU')
-    .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
+    .argument('[selector...]', `${SELECTORS} (default: the set of a first run, about 44 s; all: 6 min)`)
+    .option(...FOR)
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option(...PROFILE)
     .option('--output <dir>', 'summary.json, report.md, report.html, raw/ and logs/ (default: none)');

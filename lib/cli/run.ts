@@ -1,15 +1,19 @@
 /** `gpu-virt-bench run [SELECTOR…]` */
-import type { RunDocument } from '../results/document.js';
+import type { RunDocument, Tier } from '../results/document.js';
 import { checkTemporary } from '../environment/temporary.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { parsePurpose, purposeText } from '../metrics/purposes.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { worryText } from '../results/health-text.js';
+import { isSimulated } from '../results/kinds.js';
 import { duration, plain } from '../results/plain.js';
 import { runReport, WATERMARK } from '../report/terminal.js';
 import type { Choice } from '../run/device.js';
 import type { Prepared } from '../run/lane.js';
-import { makePlan, type Plan } from '../run/plan.js';
+import { makePlan, type Plan, secondsOf } from '../run/plan.js';
 import { type RunHooks, runMetrics } from '../run/run.js';
-import { selectMetrics } from '../run/select.js';
+import { metricsOfRun } from '../run/selection.js';
 import { type ChosenTarget, chooseTarget } from '../run/target.js';
 import { environmentSystem } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
@@ -27,18 +31,24 @@ import { say, sayUnwritten, warn } from './talk.js';
 
 export interface RawOutputRunOptions extends RawRunOptions, RawPricing {
   output?: string;
+  for?: string;
 }
 
 export async function run(selectors: string[], raw: RawOutputRunOptions): Promise<number> {
   const options = parseRunOptions(raw);
-  const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
+  const purpose = raw.for === undefined ? null : parsePurpose('--for', raw.for);
+  const selection = metricsOfRun({ selectors, purpose });
+  const plan = makePlan(selection.metrics, options.tier, options.seed, purpose);
+  const left = selection.isFirstRun ? leftOutText(selection.metrics, options.tier) : null;
   const pricing = await preparePricing(
     raw,
     plan.metrics.map(({ id }) => id),
   );
   if (options.dryRun) {
     const device = options.device ?? process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0';
-    await writeText(`${planText(plan)}\nDevice ${device || '0'}, not checked yet.\n`);
+    await writeText(
+      `${planText(plan)}\n${left === null ? '' : `${left}\n`}Device ${device || '0'}, not checked yet.\n`,
+    );
     return exitCodes.ok;
   }
   await checkOutputs(options.outputs, raw.profile === undefined ? [] : [raw.profile]);
@@ -60,8 +70,16 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
     progress.stop();
     process.exitCode = exitCodeOfResults(document);
     const unwritten = directory ? await kept(directory, document, log) : [];
-    unwritten.push(...(await publish(document, options.outputs, runReport(document))));
+    unwritten.push(
+      ...(await publish(
+        document,
+        options.outputs,
+        [runReport(document), ...(left === null ? [] : ['', left])].join('\n'),
+      )),
+    );
     document.warnings.forEach(warn);
+    const worry = worryText(failedChecks(document), isSimulated(document));
+    if (worry !== null) say(worry);
     unwritten.push(...((await directory?.keepTranscript()) ?? []));
     sayUnwritten(unwritten);
     return exitCodeOfResults(document, unwrittenCodes(unwritten));
@@ -121,7 +139,17 @@ function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, {
   say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because})`));
 }
 
-function planText({ metrics: ordered, tier, seed, estimatedSeconds }: Plan): string {
+function planText({ metrics: ordered, tier, seed, estimatedSeconds, purpose }: Plan): string {
   const ids = ordered.map(({ id }) => id).join(', ');
-  return `Plan: ${ids} (tier ${tier}, seed ${seed}), about ${duration(estimatedSeconds)}`;
+  const words = `Plan: ${ids} (tier ${tier}, seed ${seed}), about ${duration(estimatedSeconds)}`;
+  return purpose ? `${words}\n${purposeText(purpose)}` : words;
+}
+
+const failedChecks = ({ health }: RunDocument): string[] =>
+  [...health.before, ...health.after].filter(({ passed }) => passed === false).map(({ name }) => name);
+
+/** Says which set was measured if nothing was named. */
+function leftOutText({ length }: readonly MetricDefinition[], tier: Tier): string {
+  const all = metrics.length;
+  return `This is the set of a first run: ${length} of ${all} metrics; ${all - length} are left out. \`run all\` measures them too, in about ${duration(secondsOf(metrics, tier))}; \`list\` shows them.`;
 }

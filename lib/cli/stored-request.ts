@@ -1,5 +1,5 @@
 /** request.json in the directory of a comparison: what --resume continues and checks for changes. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { NOT_RECORDED } from '../results/document.js';
@@ -19,6 +19,7 @@ export const REQUEST = 'request.json';
 /** Options of `compare` that say what is measured and how, as commander names them. */
 const measuringOptions = [
   ...[
+    'for',
     'tier',
     'rounds',
     'detect',
@@ -124,6 +125,8 @@ export async function readRequest(directory: string, command: 'compare' | 'exec'
   try {
     found = JSON.parse(await readFile(path, 'utf8'));
   } catch {
+    const isThere = await stat(directory).catch(() => null);
+    if (!isThere) throw refused(directory, 'there is no such directory; start again with --output');
     throw refused(
       directory,
       `it has no ${REQUEST} that can be read, which compare writes with its first round; start again with --output`,

@@ -1,4 +1,4 @@
-/** Durations with their unit, such as 100ms, 30s or 5min. */
+/** Durations with their unit, such as 100ms, 30s, 5min or 1h30min. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1e3, min: 60e3, h: 3_600e3 };
@@ -18,12 +18,22 @@ export function durationText(ms: number): string {
 
 /** Returns whole milliseconds. Throws UsageError. */
 export function parseDuration(text: string, { what, shortestMs, longestMs }: DurationRules): number {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|min|h)$/.exec(text.trim()) ?? [];
-  const ms = digits === undefined || unit === undefined ? NaN : Math.round(Number(digits) * (units[unit] as number));
+  const ms = msOf(text.trim());
   if (ms >= shortestMs && ms <= longestMs) return ms;
   const range = `from ${durationText(shortestMs)} to ${durationText(longestMs)}`;
   const hint = /^\d+(\.\d+)?$/.test(text.trim()) ? `: add a unit, ms, s, min or h` : '';
   throw new UsageError(
     `Expected ${what} to be a duration with its unit, such as 100ms or 2s, ${range} but received ${quoted(text)}${hint}.`,
   );
+}
+
+/** NaN if it is none. Parts go from the largest unit to the smallest. */
+function msOf(text: string): number {
+  if (!/^(?:\d+(?:\.\d+)? ?(?:ms|s|min|h) ?)+$/.test(text)) return NaN;
+  const parts = [...text.matchAll(/([\d.]+) ?(ms|s|min|h)/g)].map(([, digits, unit = '']) => ({
+    ms: Number(digits) * (units[unit] as number),
+    unitMs: units[unit] as number,
+  }));
+  const isOrdered = parts.every(({ unitMs }, index) => index === 0 || unitMs < (parts[index - 1]?.unitMs ?? 0));
+  return isOrdered ? Math.round(parts.reduce((sum, { ms }) => sum + ms, 0)) : NaN;
 }

@@ -1,6 +1,7 @@
 /** Settings files in YAML, which includes JSON. Errors name line and column. */
 import { readFile, stat } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
+import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type RawValue, SettingError } from './values.js';
 
@@ -80,14 +81,14 @@ function guarded<T>(file: string, read: () => T): T {
 /** `option` is the option that named the file. */
 export async function readYamlText(file: string, option: string): Promise<string> {
   const refuse = (why: string) =>
-    new UsageError(`Expected ${option} to be a file of at most 1 MiB but received ${quoted(file)}: ${why}.`);
+    new UsageError(`Expected ${option} to be a YAML file but received ${quoted(file)}: ${why}.`);
   try {
     const found = await stat(file);
     // Reading a device may never end.
     if (!found.isFile()) throw refuse('it is not a regular file');
-    if (found.size > MAX_BYTES) throw refuse(`it has ${found.size} bytes`);
+    if (found.size > MAX_BYTES) throw refuse(`it has ${found.size} bytes, and at most 1 MiB is read`);
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw error instanceof UsageError ? error : refuse((error as Error).message);
+    throw error instanceof UsageError ? error : refuse(whyUnreadable(error));
   }
 }

@@ -5,7 +5,7 @@ import { grouped } from '../results/grouped.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 import { type Counted, countedBy, type Per } from '../metrics/per.js';
 import { isOfProgram, keyOf, workloadOf } from '../metrics/stored-definitions.js';
-import { emptyResult } from '../run/results.js';
+import { emptyResult, sortedById } from '../run/results.js';
 
 const SECONDS_PER_HOUR = 3_600;
 
@@ -71,8 +71,7 @@ export function withCosts(round: RunDocument, metrics: readonly CostMetric[], pr
     const source = kept.find(({ id }) => id === metric.source.id);
     return source ? [costOf(metric, source, price)] : [];
   });
-  const order = (a: MetricResult, b: MetricResult) => a.id.localeCompare(b.id, 'en', { numeric: true });
-  return { ...round, metrics: [...kept, ...added].sort(order) };
+  return { ...round, metrics: sortedById([...kept, ...added]) };
 }
 
 /** If the source has a reason instead of a number, so has the cost. */

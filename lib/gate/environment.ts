@@ -1,5 +1,6 @@
 /** The parts of a document's environment that affect its numbers, and the differences between two documents. */
 import type { RunDocument } from '../results/document.js';
+import { cudaVersion } from '../results/cuda-version.js';
 import { bytes } from '../results/plain.js';
 import { isSimulated, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { medianOf } from '../results/view.js';
@@ -34,8 +35,8 @@ function gpuText({ gpu }: RunDocument): string {
   return models.length > 0 ? each(models) : 'unknown';
 }
 
-function driverText({ driver: { version, cudaVersion } }: RunDocument): string {
-  return `${version ?? 'unknown'}, CUDA ${cudaVersion ?? 'unknown'}`;
+function driverText({ driver: { version, cudaVersion: encoded } }: RunDocument): string {
+  return `${version ?? 'unknown'}, CUDA ${cudaVersion(encoded)}`;
 }
 
 function clockUnderLoad(rounds: readonly RunDocument[]): number | null {

@@ -1,7 +1,5 @@
-/** Every metric, by category and in id order. A new one is its own file and one line here. */
-/** Every metric, by category and in id order. A new one is its own file and one line here. */
+/** Every metric, in the order of results/metric-order.ts. A new one is its own file, an import and an entry here. */
 import type { MetricDefinition } from './metric.js';
-import { compatibility } from './compatibility/compat-001-compatibility.js';
 import { kernelLaunchLatency } from './overhead/oh-001-kernel-launch-latency.js';
 import { memoryAllocationLatency } from './overhead/oh-002-memory-allocation-latency.js';
 import { memoryFreeLatency } from './overhead/oh-003-memory-free-latency.js';
@@ -38,10 +36,10 @@ import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
 import { contextSwitchLatency } from './scheduling/sched-001-context-switch-latency.js';
 import { kernelLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
 import { streamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
+import { preemptionLatency } from './scheduling/sched-004-preemption-latency.js';
 import { errorDetectionLatency } from './error-recovery/err-001-error-detection-latency.js';
 import { errorRecovery } from './error-recovery/err-002-error-recovery.js';
 import { gracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
-import { preemptionLatency } from './scheduling/sched-004-preemption-latency.js';
 import { bandwidthIsolation } from './bandwidth/bw-001-bandwidth-isolation.js';
 import { bandwidthFairness } from './bandwidth/bw-002-bandwidth-fairness.js';
 import { busSaturation } from './bandwidth/bw-003-bus-saturation.js';
@@ -67,6 +65,7 @@ import { primaryContext } from './start-up/start-003-primary-context.js';
 import { moduleLoad } from './start-up/start-004-module-load.js';
 import { gpuDiscovery } from './start-up/start-005-gpu-discovery.js';
 import { concurrentStarts } from './start-up/start-006-concurrent-starts.js';
+import { compatibility } from './compatibility/compat-001-compatibility.js';
 
 export const metrics: readonly MetricDefinition[] = [
   kernelLaunchLatency,

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { type ResultDocument, roundsOf } from '../results/kinds.js';
+import { byMetricId } from '../results/metric-order.js';
 import type { Delta } from '../stats/effect.js';
 import type { MetricDefinition } from './metric.js';
 import { perChoices } from './per.js';
@@ -58,7 +59,7 @@ function recovered(id: string, results: readonly MetricResult[]): MetricDefiniti
 /** Metrics of programs, by id. */
 export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefinition[] {
   const results = rounds.flatMap(({ metrics: all }) => all.filter(({ id }) => isOfProgram(id)));
-  return [...new Set(results.map(({ id }) => id))].sort().map((id) =>
+  return [...new Set(results.map(({ id }) => id))].sort(byMetricId).map((id) =>
     recovered(
       id,
       results.filter((result) => result.id === id),
@@ -69,7 +70,7 @@ export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefiniti
 /** The definitions of all metrics that have results in the rounds, if they are known. */
 export function definitionsIn(rounds: readonly RunDocument[]): MetricDefinition[] {
   const ids = rounds.flatMap(({ metrics: all }) => all.map(({ id }) => id));
-  return [...[...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []), ...programMetricsIn(rounds)];
+  return [...[...new Set(ids)].sort(byMetricId).flatMap((id) => findMetric(id) ?? []), ...programMetricsIn(rounds)];
 }
 
 /** This tool's own, and those of the programs that the documents are about. */

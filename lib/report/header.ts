@@ -1,6 +1,7 @@
 /** What was measured, on what, and when. */
 import { mean, sum } from 'simple-statistics';
 import type { GpuInfo, RunDocument } from '../results/document.js';
+import { cudaVersion } from '../results/cuda-version.js';
 import { bytes, duration, number, plain } from '../results/plain.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
 import type { SystemView, View } from '../results/view.js';
@@ -52,11 +53,6 @@ const commandText = (argv: readonly string[]): string => argv.map(shellQuoted).j
 
 const tenantText = ({ name, argv, task }: NonNullable<RecordedProgram['tenants']>[number]): string =>
   `${name} (${argv ? commandText(argv) : task === name ? 'built-in' : `built-in ${task}`})`;
-
-/** `13000` → `13.0`, in cuDriverGetVersion's encoding. */
-function cudaVersion(version: number | null): string {
-  return version === null ? 'unknown' : `${Math.floor(version / 1_000)}.${Math.floor((version % 1_000) / 10)}`;
-}
 
 function roundsText({ document, systems }: View): string {
   const counts = systems.map(({ rounds }) => rounds.length);

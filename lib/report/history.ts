@@ -15,7 +15,7 @@ const runColumns: Column[] = [
   { title: 'Systems', width: 32 },
   { title: 'Tier', leaves: 1 },
   { title: 'Rounds', align: 'right', leaves: 2 },
-  { title: 'Complete' },
+  { title: 'Complete', width: 24 },
 ];
 
 const trendColumns: Column[] = [
@@ -47,16 +47,17 @@ export function historyReport({ entries, leftOut }: Omit<History, 'programs'>, t
 const cardAndDriver = (trend: Trend): string => `${card(trend)}, driver ${plain(trend.driver)}`;
 
 function runRow(entry: HistoryEntry): string[] {
-  const { startedAt, path, driver, systems, tier, rounds, completed, source } = entry;
+  const { startedAt, path, driver, systems, tier, rounds, incomplete, baselines, source } = entry;
+  const copies = source === 'baseline' ? 'baseline' : baselines.map((name) => `baseline ${name}`).join(', ');
   return [
     startedAt.slice(0, 16).replace('T', ' '),
-    plain(source === 'baseline' ? `${path} (baseline)` : path),
+    plain(copies === '' ? path : `${path} (${copies})`),
     card(entry),
     plain(driver),
     plain(systems.join(', ')),
     tier,
     String(rounds),
-    completed ? 'yes' : 'NO',
+    incomplete === null ? 'yes' : plain(`NO: ${incomplete}`),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
+import { byMetricId } from '../results/metric-order.js';
 import { isComparison } from '../results/kinds.js';
 import { programsOf, programsWithSecrets } from '../results/recorded-programs.js';
 import { specOf } from '../results/system-spec.js';
@@ -32,7 +33,7 @@ function compareLine({ simulated }: View, { plan }: ComparisonDocument, systems:
   // Programs are only in the file.
   if (named === null || (isOfPrograms && plan.config === undefined)) return '';
   return commandLine([
-    ...(isOfPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort()]),
+    ...(isOfPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort(byMetricId)]),
     ...named,
     ...['--rounds', String(plan.rounds), '--tier', plan.tier, '--seed', String(plan.seed)],
     ...(round ? optionsText(round.plan) : []),
@@ -64,7 +65,7 @@ const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =
 function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
   const settings = system.kind === 'environment' ? Object.entries(system.settings) : [];
   const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);
-  const argv = ['run', ...[...plan.metrics].sort(), '--tier', plan.tier, '--seed', String(plan.seed)];
+  const argv = ['run', ...[...plan.metrics].sort(byMetricId), '--tier', plan.tier, '--seed', String(plan.seed)];
   return [...variables, commandLine([...argv, ...optionsText(plan), ...simulate])].join(' ');
 }
 

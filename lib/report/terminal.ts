@@ -57,35 +57,3 @@ function resultRow(result: MetricResult): string[] {
     plain(reason ? `${status}: ${reason}` : status),
   ];
 }
-
-const listColumns: Column[] = [
-  { title: 'Id' },
-  { title: 'Name', width: 32 },
-  { title: 'Unit' },
-  { title: 'Better', leaves: 2 },
-  { title: 'Question', width: 56 },
-  { title: 'Needs', width: 32, leaves: 1 },
-];
-
-export interface ListedMetric {
-  id: string;
-  name: string;
-  unit: string;
-  direction: MetricResult['direction'];
-  question: string;
-  needs: readonly string[];
-}
-
-export function metricList(metrics: readonly ListedMetric[]): string {
-  return table(
-    listColumns,
-    metrics.map(({ id, name, unit, direction, question, needs }) => [
-      id,
-      name,
-      unit,
-      direction === 'none' ? '–' : direction,
-      question,
-      needs.length > 0 ? needs.join(', ') : '–',
-    ]),
-  );
-}

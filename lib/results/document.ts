@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { MOST_BLOCKS } from '../stats/blocks.js';
 import { answerSchema } from './answer-schema.js';
 import { gpuPricesSchema, rankingSchema } from './cost-schemas.js';
+import { purposeNames } from './purpose-names.js';
 
 export const SCHEMA_VERSION = 3;
 
@@ -214,6 +215,8 @@ export const runDocumentSchema = v.strictObject({
   }),
   plan: v.strictObject({
     tier: v.picklist(['quick', 'standard', 'thorough']),
+    /** Set by --for. */
+    purpose: v.optional(v.picklist(purposeNames)),
     metrics: v.array(v.string()),
     rounds: count,
     seed: count,
@@ -381,8 +384,12 @@ export const comparisonDocumentSchema = v.strictObject({
   startedAt: v.pipe(v.string(), v.isoTimestamp()),
   durationMs: finite,
   completed: v.boolean(),
+  /** Set if it ended before its last round because fewer than two systems were left to compare. */
+  stopped: v.optional(v.strictObject({ because: v.picklist(['missing', 'not active']), detail: v.string() })),
   plan: v.strictObject({
     tier: v.picklist(['quick', 'standard', 'thorough']),
+    /** Set by --for. */
+    purpose: v.optional(v.picklist(purposeNames)),
     metrics: v.array(v.string()),
     systems: v.array(v.string()),
     rounds: count,

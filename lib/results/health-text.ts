@@ -18,6 +18,26 @@ const findings: Record<string, string> = {
 export const findingText = (name: string): string =>
   Object.hasOwn(findings, name) ? (findings[name] as string) : name;
 
+/** Checks of a metric's own samples, which medians and intervals allow for. */
+const ofSamples = ['outliers at most 5 %', 'coefficient of variation at most 5 %', 'runs vary by at most 5 %'];
+
+/** Whether to worry about failed checks, in a sentence or two; null if none failed. */
+export function worryText(failed: readonly string[], simulated: boolean): string | null {
+  if (failed.length === 0) return null;
+  if (simulated)
+    return 'Do not worry about these warnings: the GPU is simulated, so its numbers are no results anyway.';
+  const disturbing = [...new Set(failed)].filter((name) => !ofSamples.includes(name)).map(findingText);
+  const harmless = disturbing.length < new Set(failed).size;
+  return [
+    ...(disturbing.length > 0
+      ? [
+          `Worry about this: ${disturbing.join('; ')}. It can shift the numbers: measure again without it before you rely on them (--strict refuses to measure then).`,
+        ]
+      : []),
+    ...(harmless ? ['Do not worry about outliers and variation: medians and intervals allow for them.'] : []),
+  ].join(' ');
+}
+
 const OVER_ROUNDS = /^(.+): failed in (\d+ of \d+ rounds): ([^(]+?)( \([^()]*\))?$/;
 
 /** Converts a health warning of schema version 1, which named the check; keeps any other. */

@@ -23,10 +23,19 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-/** `90 s`, `5 min`. */
+/** `90 s`, `5 min`, `2 h 10 min`, `14 h`. */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.max(1, Math.round(seconds))} s`;
-  return `${Math.round(seconds / 60)} min`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes <= MOST_MINUTES) return `${minutes} min`;
+  if (minutes >= 60 * WHOLE_HOURS) return `${Math.round(minutes / 60)} h`;
+  const rest = minutes % 60;
+  return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
 }
+
+/** More are easier to read as hours. */
+const MOST_MINUTES = 90;
+/** From so many hours on, minutes do not matter. */
+const WHOLE_HOURS = 10;
 
 export const bytes = (count: number): string => `${number(count / 2 ** 30)} GiB`;

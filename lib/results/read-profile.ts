@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import * as v from 'valibot';
 import { messageOf } from '../errors/message-of.js';
+import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type CallProfile, callProfileSchema, PROFILE_VERSION } from './call-profile.js';
 
@@ -34,8 +35,8 @@ export async function readProfile(file: string): Promise<CallProfile> {
 type Refuse = (why: string) => UsageError;
 
 async function contentOf(file: string, refused: Refuse): Promise<string> {
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-    throw refused(error.code === 'ENOENT' ? 'there is no such file' : error.message);
+  const handle = await open(file).catch((error: unknown) => {
+    throw refused(whyUnreadable(error));
   });
   try {
     const found = await handle.stat();

@@ -6,6 +6,7 @@ import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { CallEffect, ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from './document.js';
 import { findingText } from './health-text.js';
 import { isComparison, isSimulated, type ResultDocument, roundsOf } from './kinds.js';
+import { byMetricId } from './metric-order.js';
 import { differentMessages, messageKey } from './same-message.js';
 import { type Violation, violationsOf } from './violations.js';
 import { mean } from '../stats/mean.js';
@@ -165,7 +166,7 @@ export const againstBaseline = (systems: readonly SystemView[]): string =>
 /** One result of every metric, by id, from any round that has it. */
 function definitions(rounds: readonly RunDocument[]): MetricResult[] {
   const known = new Map(rounds.flatMap(({ metrics }) => metrics.map((result) => [result.id, result])));
-  return [...known.values()].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  return [...known.values()].sort((a, b) => byMetricId(a.id, b.id));
 }
 
 function rowOf(

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { answered } from '../answer/answer.js';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
+import { byMetricId } from '../results/metric-order.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { checkTemporary } from '../environment/temporary.js';
@@ -95,6 +96,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const computeLimits: ComputeLimit[] = [];
   /** Reason, by system index, why further rounds are not measured. */
   const givenUp = new Map<number, string>();
+  let stopped: ComparisonDocument['stopped'];
   try {
     const truth = await lookAround(request, hooks);
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
@@ -104,6 +106,8 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     computeLimits.push(...(await labelAll(request, hooks, truth, warnings)));
     for (const [round, indexes] of order.entries()) {
+      stopped = round === 0 ? undefined : nothingLeft(request, givenUp, round);
+      if (stopped) break;
       for (const index of indexes) {
         if (request.signal.aborted) break;
         const next =
@@ -131,10 +135,12 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     tool: { name: 'gpu-virt-bench', version: toolVersion() },
     startedAt: startedAt.toISOString(),
     durationMs: performance.now() - began,
+    ...(stopped && { stopped }),
     completed: documents.every((rounds) => rounds.filter(({ completed }) => completed).length === request.rounds),
     plan: {
       tier: request.plan.tier,
-      metrics: request.plan.metrics.map(({ id }) => id).sort(),
+      ...(request.plan.purpose && { purpose: request.plan.purpose }),
+      metrics: request.plan.metrics.map(({ id }) => id).sort(byMetricId),
       systems: request.systems.map(({ name }) => name),
       rounds: request.rounds,
       seed: request.plan.seed,
@@ -144,7 +150,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     ...conclusionsOf(sortedDefinitions(request), documents),
     computeLimits,
     violations: violationsIn(documents.flat().filter(Boolean)),
-    warnings: [...warnings, ...reuseNote(documents), ...disturbances(documents)],
+    warnings: [...(stopped ? [stopped.detail] : []), ...warnings, ...reuseNote(documents), ...disturbances(documents)],
   });
 }
 
@@ -163,6 +169,23 @@ function givenUpRound(request: CompareRequest, truth: Truth, index: number, reas
 /** The original reason comes first: documents are searched by their beginning. */
 const notMeasuredAfter = (round: number, failedProof: string): string =>
   `${failedProof.replace(/\.$/, '')}. Not measured after round ${round + 1}; --keep-going measures further rounds.`;
+
+/** Set if fewer than two systems are left to compare in further rounds. A single system was never to be compared. */
+function nothingLeft(
+  { systems, rounds, keepGoing }: CompareRequest,
+  givenUp: ReadonlyMap<number, string>,
+  done: number,
+): ComparisonDocument['stopped'] {
+  const lost = systems.filter(({ unavailable }, index) => unavailable !== null || givenUp.has(index));
+  if (keepGoing || systems.length < 2 || systems.length - lost.length >= 2) return undefined;
+  const names = lost.map(
+    ({ name, unavailable }) => `${name} ${unavailable === null ? 'was not active' : 'is missing'}`,
+  );
+  return {
+    because: givenUp.size > 0 ? 'not active' : 'missing',
+    detail: `Stopped after round ${done} of ${rounds}: nothing is left to compare (${names.join(', ')}). --keep-going measures the others.`,
+  };
+}
 
 function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {
   const all = documents.flat();
@@ -217,7 +240,7 @@ async function oneRoundOrWhyNot(
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof BenchError && error.code === 'SIM_SETTINGS');
 
-const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
+const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => byMetricId(a.id, b.id));
 
 /** Variables that select the GPU without --device. The driver reads them itself, so it decides on order and UUIDs. */
 const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
@@ -288,8 +311,8 @@ async function oneRound(
   hooks.onRound(round, system);
   try {
     await system.prepareTenant(SOLE_TENANT);
-    const { metrics, tier, seed } = request.plan;
-    const plan = makePlan(metrics, tier, seed + round);
+    const { metrics, tier, seed, purpose } = request.plan;
+    const plan = makePlan(metrics, tier, seed + round, purpose ?? null);
     const { choice, before } = truth;
     const document = await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
     const failure = await reapFailure(system, SOLE_TENANT);

@@ -12,6 +12,7 @@ import type { Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { findingText } from '../results/health-text.js';
+import { byMetricId } from '../results/metric-order.js';
 import { disowned } from './results.js';
 
 const text = ({ name, detail }: Check): string => `${findingText(name)}: ${detail}`;
@@ -59,7 +60,7 @@ export function disturbances(systems: readonly (readonly RunDocument[])[]): stri
 function disturbance(name: string, rounds: readonly RunDocument[]): string {
   const bad = rounds.filter(({ health }) => failed(health.after).some((check) => check.name === name));
   const ids = bad.flatMap(({ metrics }) => failing(name, metrics).map(({ id }) => id));
-  const which = ids.length > 0 ? ` (${[...new Set(ids)].sort().join(', ')})` : '';
+  const which = ids.length > 0 ? ` (${[...new Set(ids)].sort(byMetricId).join(', ')})` : '';
   const often = rounds.length > 1 ? ` in ${bad.length} of ${rounds.length} rounds` : '';
   return `${rounds[0]?.system.name}: ${findingText(name)}${often}${which}`;
 }

@@ -1,5 +1,6 @@
 /** What a run measures, in which order, and an estimate of its duration. */
 import type { Tier } from '../results/document.js';
+import type { PurposeName } from '../results/purpose-names.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { metricOrder } from './order.js';
 
@@ -9,12 +10,34 @@ export interface Plan {
   tier: Tier;
   seed: number;
   estimatedSeconds: number;
+  /** Set by --for. */
+  purpose?: PurposeName;
 }
 
-export function makePlan(metrics: readonly MetricDefinition[], tier: Tier, seed: number): Plan {
-  const estimatedSeconds = metrics.reduce((sum, metric) => sum + metric.seconds[tier], 0);
-  return { metrics: metricOrder(metrics, seed), tier, seed, estimatedSeconds };
+export function makePlan(
+  metrics: readonly MetricDefinition[],
+  tier: Tier,
+  seed: number,
+  purpose: PurposeName | null = null,
+): Plan {
+  return {
+    metrics: metricOrder(metrics, seed),
+    tier,
+    seed,
+    estimatedSeconds: secondsOf(metrics, tier),
+    ...(purpose !== null && { purpose }),
+  };
 }
+
+/** Rounds per tier (at least the reference's P). */
+export const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
+
+/** Starting and proving the workers of a round: 0.4 to 1.6 s in the comparisons recorded on H200s. */
+const START_SECONDS = 1;
+
+/** One round of one system. */
+export const secondsOf = (metrics: readonly MetricDefinition[], tier: Tier): number =>
+  metrics.reduce((sum, { seconds }) => sum + seconds[tier], START_SECONDS);
 
 /** Generous, because a deadline is for hangs, not for slow machines. */
 export const defaultTimeoutSeconds = ({ deadlineSeconds, seconds }: MetricDefinition, tier: Tier): number =>

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type CallCounts, readCallCounts } from '../native/call-counts.js';
 import type { Phase } from '../results/call-profile.js';
@@ -48,7 +49,8 @@ export async function recordCalls(request: RecordRequest): Promise<Recording> {
     const environment = { ...request.environment, LD_PRELOAD: preload, GVB_COUNT_FOLDER: folder };
     const program = startInForeground(request.command, environment, request.window === null);
     const failure = await program.started;
-    if (failure) throw new UsageError(`Could not start ${quoted(request.command[0] ?? '')}: ${failure.message}.`);
+    if (failure)
+      throw new UsageError(`Could not start ${quoted(request.command[0] ?? '')}: ${whyUnreadable(failure)}.`);
     request.onStart(program);
     return await watched(request, program, folder);
   } finally {

@@ -1,5 +1,6 @@
 /** Helpers for results. */
 import type { MetricResult, RunDocument } from '../results/document.js';
+import { byMetricId } from '../results/metric-order.js';
 import { messageOf } from '../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 import { BenchError } from '../native/errors.js';
@@ -37,7 +38,7 @@ export function disowned(result: MetricResult, reason: string): MetricResult {
 }
 
 export function sortedById(results: readonly MetricResult[]): MetricResult[] {
-  return [...results].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+  return [...results].sort((a, b) => byMetricId(a.id, b.id));
 }
 
 const mappings: readonly unknown[] = ['same', 'difference', 'none'] satisfies RunDocument['pidMapping'][];

@@ -302,6 +302,7 @@ export function describePlan(
   return {
     tier: plan.tier,
     metrics: plan.metrics.map(({ id }) => id),
+    ...(plan.purpose && { purpose: plan.purpose }),
     rounds: 1,
     seed: plan.seed,
     device,

@@ -1,8 +1,11 @@
-/** Selectors of metrics: ids, globs over ids, category names; not case-sensitive. */
+/** Selectors of metrics: ids, globs over ids, category names, and `all`; not case-sensitive. */
 import picomatch from 'picomatch';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+
+/** Selects every metric. */
+export const ALL = 'all';
 
 /** The selected metrics in the order of `all`, without repetitions. No selector selects everything. */
 export function selectMetrics(selectors: readonly string[], all: readonly MetricDefinition[]): MetricDefinition[] {
@@ -28,11 +31,11 @@ function matcher(selector: string): (metric: MetricDefinition) => boolean {
   // Plain words are not passed to picomatch, where a stray bracket or ! has a meaning.
   const isGlob = selector.length <= LONGEST_GLOB && glob.test(selector) && picomatch.scan(selector).isGlob;
   const matches = isGlob ? picomatch(selector, { nocase: true, noextglob: true }) : () => false;
-  return ({ id, category }) => id.toLowerCase() === wanted || category === wanted || matches(id);
+  return ({ id, category }) => wanted === ALL || id.toLowerCase() === wanted || category === wanted || matches(id);
 }
 
 function unknownSelector(selector: string, all: readonly MetricDefinition[]): UsageError {
-  const names = new Set(all.flatMap(({ id, category }) => [id, category]));
+  const names = new Set([ALL, ...all.flatMap(({ id, category }) => [id, category])]);
   const near = closest(selector, names);
   const hint = near ? `did you mean ${near}?` : 'gpu-virt-bench list shows them.';
   return new UsageError(`Expected a metric id, a glob or a category but received ${quoted(selector)}: ${hint}`);

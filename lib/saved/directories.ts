@@ -1,14 +1,15 @@
 /** Directories of results that `compare` wrote. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../errors/message-of.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { readDocument, type Saved, summaryFile } from './read.js';
 
 export const RESULTS = 'results';
 
 /** Folder in a run's directory with every finished round, written before there is a summary. */
 export const RAW = 'raw';
+
+/** Name of the summary in a run's directory. */
+export const SUMMARY = 'summary.json';
 
 export interface ResultsDirectory {
   path: string;
@@ -24,7 +25,7 @@ export async function resultDirectories(folder: string): Promise<ResultsDirector
   const found = await Promise.all(
     entries.map(async ({ name }) => {
       const path = join(folder, name);
-      const modifiedMs = (await summaryFile(path))?.modifiedMs ?? (await rawFolderMs(path));
+      const modifiedMs = (await summaryMs(path)) ?? (await rawFolderMs(path));
       return modifiedMs === null ? [] : [{ path, modifiedMs }];
     }),
   );
@@ -36,27 +37,22 @@ async function rawFolderMs(path: string): Promise<number | null> {
   return found?.isDirectory() ? found.mtimeMs : null;
 }
 
-export interface NamedDocument extends Saved {
-  /** A file or a directory. */
-  path: string;
-  /** Newer directories that were skipped, as messages. */
-  skipped: string[];
+/** When the summary in a run's directory was written, or null if there is none. */
+async function summaryMs(directory: string): Promise<number | null> {
+  const found = await stat(join(directory, SUMMARY)).catch(() => null);
+  return found?.isFile() ? found.mtimeMs : null;
 }
 
-/** The path that the user named, else the newest complete document below ./results. */
-export async function namedOrNewest(path: string | undefined): Promise<NamedDocument> {
-  if (path !== undefined) return { path, ...(await readDocument(path)), skipped: [] };
-  const skipped: string[] = [];
-  for (const { path: directory } of await resultDirectories(RESULTS))
-    try {
-      const saved = await readDocument(directory);
-      if (saved.document.completed) return { path: directory, ...saved, skipped };
-      skipped.push(`${directory} is skipped: it was interrupted.`);
-    } catch (error) {
-      skipped.push(`${directory} is skipped: ${messageOf(error)}`);
-    }
-  const why = skipped.length > 0 ? ` (${skipped.map((each) => each.replace(/\.$/, '')).join('; ')})` : '';
-  throw new UsageError(
-    `Expected a complete comparison below ./${RESULTS} but there is none${why}: name a document or a directory of results.`,
-  );
+/** Why a directory without a summary is no result, and which one inside it, or which command, was probably meant. */
+export async function whyNoResult(directory: string): Promise<string> {
+  const missing = `it has no ${SUMMARY}`;
+  if ((await rawFolderMs(directory)) !== null)
+    return `${missing}, because it was interrupted: continue it with --resume ${directory}`;
+  const paths = (await resultDirectories(directory)).map(({ path }) => path);
+  const finished = await Promise.all(paths.map(summaryMs));
+  const [newest, ...older] = paths.filter((_, index) => finished[index] !== null);
+  if (newest === undefined) return missing;
+  return older.length === 0
+    ? `${missing}: name the result in it, ${newest}`
+    : `${missing}: name one of the ${older.length + 1} results in it, such as ${newest}, the newest`;
 }

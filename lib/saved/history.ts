@@ -1,12 +1,14 @@
 /** Earlier measurements: the runs in order, and the trend of each metric. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
 import { conditionText } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { programMetricsIn } from '../metrics/stored-definitions.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { byMetricId } from '../results/metric-order.js';
 import { type Row, viewOf } from '../results/view.js';
 import { nameOfLabel } from '../systems/system-name.js';
+import { isUnattested } from './attested.js';
 import { baselineNames, STORE } from './baseline-store.js';
 import { RESULTS, resultDirectories } from './directories.js';
 import { readDocument } from './read.js';
@@ -23,6 +25,10 @@ export interface HistoryEntry {
   tier: string;
   rounds: number;
   completed: boolean;
+  /** Why it is not complete, or null. */
+  incomplete: string | null;
+  /** Names of the baselines that are copies of it. */
+  baselines: string[];
   values: HistoryValue[];
 }
 
@@ -68,21 +74,49 @@ export async function readHistory(
   for (const { source, path } of sources)
     try {
       const { document } = await readDocument(path);
-      entries.push({ source, path, ...entryOf(document, metrics) });
+      entries.push({ source, path, baselines: [], ...entryOf(document, metrics) });
       for (const metric of programMetricsIn(roundsOf(document)))
         if (!programs.has(metric.id)) programs.set(metric.id, metric);
     } catch (error) {
       unreadable.push({ path, reason: messageOf(error) });
     }
   entries.sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt) || (a.path < b.path ? -1 : 1));
-  return { entries, unreadable, leftOut: Math.max(0, directories.length - limit), programs: [...programs.values()] };
+  return {
+    entries: withoutCopies(entries),
+    unreadable,
+    leftOut: Math.max(0, directories.length - limit),
+    programs: [...programs.values()],
+  };
+}
+
+/** A baseline whose run is still there is a copy of it. */
+function withoutCopies(entries: readonly HistoryEntry[]): HistoryEntry[] {
+  const keyOf = ({ startedAt, gpu, systems, rounds }: HistoryEntry) =>
+    JSON.stringify([startedAt, gpu, systems.map(nameOfLabel), rounds]);
+  const isCopy = (entry: HistoryEntry, of: HistoryEntry) =>
+    entry.source === 'baseline' && of.source === 'results' && keyOf(entry) === keyOf(of);
+  return entries
+    .filter((entry) => !entries.some((other) => isCopy(entry, other)))
+    .map((entry) => {
+      const copies = entries.filter((other) => isCopy(other, entry));
+      return { ...entry, baselines: copies.map(({ path }) => basename(path, '.json')) };
+    });
+}
+
+/** Null for a result that later ones can be compared with. */
+function whyIncomplete(document: ResultDocument): string | null {
+  const unproven = roundsOf(document).find(isUnattested);
+  if (unproven) return `${unproven.system.name} not shown to be active`;
+  if (document.completed) return null;
+  return isComparison(document) && document.stopped !== undefined ? 'stopped' : 'interrupted';
 }
 
 function entryOf(
   document: ResultDocument,
   metrics: readonly MetricDefinition[],
-): Omit<HistoryEntry, 'source' | 'path'> {
-  const { simulated, systems, categories, completed } = viewOf(document);
+): Omit<HistoryEntry, 'source' | 'path' | 'baselines'> {
+  const { simulated, systems, categories } = viewOf(document);
+  const incomplete = whyIncomplete(document);
   const rounds = roundsOf(document);
   const each = (texts: readonly string[]) => [...new Set(texts)].join('; ') || 'unknown';
   return {
@@ -93,7 +127,8 @@ function entryOf(
     systems: systems.map(({ name }) => name),
     tier: document.plan.tier,
     rounds: isComparison(document) ? document.plan.rounds : 1,
-    completed,
+    completed: incomplete === null,
+    incomplete,
     values: categories.flatMap(({ rows }) => rows.flatMap((row) => valuesOf(row, metrics))),
   };
 }
@@ -124,8 +159,8 @@ export interface Trend extends Omit<HistoryValue, 'value'> {
 }
 
 /**
- * Uses complete runs only; another GPU or driver, or simulated instead of real, starts another line. A baseline counts
- * as the run that it was saved from. A system gets its latest label.
+ * Uses complete runs only; another GPU or driver, or simulated instead of real, starts another line. A system gets its
+ * latest label.
  */
 export function trendsOf(entries: readonly HistoryEntry[], metrics: readonly MetricDefinition[]): Trend[] {
   const lines = new Map<string, Omit<Trend, 'first' | 'last' | 'changePercent'>>();
@@ -134,6 +169,7 @@ export function trendsOf(entries: readonly HistoryEntry[], metrics: readonly Met
       if (!metrics.some(({ id }) => id === what.metric)) continue;
       const key = JSON.stringify([simulated, gpu, driver, what.metric, nameOfLabel(what.system), what.at]);
       const line = lines.get(key) ?? { ...what, simulated, gpu, driver, points: [] };
+      // A copied directory is one measurement.
       if (!line.points.some((point) => point.startedAt === startedAt)) line.points.push({ startedAt, value });
       lines.set(key, { ...line, system: what.system });
     }
@@ -150,9 +186,13 @@ function finished(line: Omit<Trend, 'first' | 'last' | 'changePercent'>, metrics
 
 const cardOf = ({ simulated, gpu, driver }: Trend): string => JSON.stringify([simulated, gpu, driver]);
 
+const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
 function byCardThenMetric(a: Trend, b: Trend): number {
-  const text = (trend: Trend) => [cardOf(trend), trend.metric, trend.system, trend.at ?? ''];
-  const [mine, other] = [text(a), text(b)];
-  const at = mine.findIndex((part, i) => part !== other[i]);
-  return at < 0 ? 0 : (mine[at] as string) < (other[at] as string) ? -1 : 1;
+  return (
+    byText(cardOf(a), cardOf(b)) ||
+    byMetricId(a.metric, b.metric) ||
+    byText(a.system, b.system) ||
+    byText(a.at ?? '', b.at ?? '')
+  );
 }

@@ -10,6 +10,8 @@ import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
+import { cudaVersion } from '../results/cuda-version.js';
+import { byMetricId } from '../results/metric-order.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
 import { placeOf } from '../results/rounds.js';
@@ -59,7 +61,7 @@ const facts: readonly [what: string, of: (rounds: readonly RunDocument[]) => str
   [
     'driver',
     (rounds) =>
-      unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${driver.cudaVersion ?? 'unknown'}`)),
+      unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}`)),
   ],
   ['set of measuring options', (rounds) => unique(rounds.map(({ plan }) => manner({ ...plan, tier: 'quick' })))],
 ];
@@ -179,7 +181,8 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     completed: documents.every(({ completed }) => completed),
     plan: {
       tier: first.plan.tier,
-      metrics: [...new Set(documents.flatMap(({ plan }) => plan.metrics))].sort(),
+      ...commonPurpose(documents),
+      metrics: [...new Set(documents.flatMap(({ plan }) => plan.metrics))].sort(byMetricId),
       systems: names,
       rounds: Math.max(...systems.map((rounds) => rounds.length)),
       seed,
@@ -201,6 +204,12 @@ function combined(sources: readonly Source[]): ComparisonDocument {
 function rejudgedFrom(comparisons: readonly ComparisonDocument[]): Pick<ComparisonDocument, 'rejudgedFrom'> {
   const versions = comparisons.flatMap((document) => document.rejudgedFrom ?? []);
   return versions.length > 0 ? { rejudgedFrom: Math.min(...versions) } : {};
+}
+
+/** Documents for different purposes together have none. */
+function commonPurpose(documents: readonly ResultDocument[]): Pick<ComparisonDocument['plan'], 'purpose'> {
+  const [purpose, ...others] = new Set(documents.map(({ plan }) => plan.purpose));
+  return purpose === undefined || others.length > 0 ? {} : { purpose };
 }
 
 /** The comparisons' baseline comes first. */

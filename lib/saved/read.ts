@@ -12,16 +12,15 @@ import {
   runDocumentSchema,
   SCHEMA_VERSION,
 } from '../results/document.js';
+import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { plain } from '../results/plain.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { upgraded } from '../results/upgraded.js';
 import { upToDate } from '../run/judged.js';
+import { SUMMARY, whyNoResult } from './directories.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
-
-/** Name of the summary in a run's directory. */
-export const SUMMARY = 'summary.json';
 
 /** Name of the file in a comparison's directory that holds its systems, for --config. */
 export const SYSTEMS = 'systems.yaml';
@@ -33,13 +32,6 @@ export interface Saved {
   document: ResultDocument;
   /** Impossible values; those results are `invalid` in `document`. */
   problems: string[];
-}
-
-/** The document in a run's directory, or null if there is none. */
-export async function summaryFile(directory: string): Promise<{ path: string; modifiedMs: number } | null> {
-  const path = join(directory, SUMMARY);
-  const found = await stat(path).catch(() => null);
-  return found?.isFile() ? { path, modifiedMs: found.mtimeMs } : null;
 }
 
 /** Throws UsageError, which names the file and the problem. */
@@ -68,7 +60,9 @@ async function readText(path: string): Promise<{ file: string; text: string }> {
     let found = await stat(file);
     if (found.isDirectory()) {
       file = join(path, SUMMARY);
-      found = await stat(file);
+      const summary = await stat(file).catch(() => null);
+      if (summary === null) throw refused(path, await whyNoResult(path));
+      found = summary;
     }
     // Reading a device may never end.
     if (!found.isFile()) throw refused(file, 'it is not a regular file');
@@ -80,8 +74,7 @@ async function readText(path: string): Promise<{ file: string; text: string }> {
     return { file, text: await readWhole(file, found.size) };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw refused(file, missing ? 'there is no such file' : (error as Error).message);
+    throw refused(file, whyUnreadable(error));
   }
 }
 

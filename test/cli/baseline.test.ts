@@ -31,7 +31,7 @@ describe('baseline', () => {
     expect(saved.stderr.trimEnd().split('\n').sort()).toEqual([
       expect.stringMatching(/^warning: results\/broken is skipped: Expected .* it is not complete JSON/),
       expect.stringMatching(
-        /^warning: results\/cut-off is skipped: Expected .*summary\.json': there is no such file\.$/,
+        /^warning: results\/cut-off is skipped: Expected .*: it has no summary\.json, because it was interrupted: continue it with --resume results\/cut-off\.$/,
       ),
       'warning: results/interrupted is skipped: it was interrupted.',
     ]);

@@ -24,10 +24,11 @@ describe('compare', () => {
     const systems = ['--system', 'native', '--system', `hami-core:library=${interposer},memory=10GiB`];
     const { code, stdout, stderr } = await compare(['OH-002', 'OH-005', ...systems, '--rounds', '2']);
     expect(code).toBe(5);
-    expect(stderr).toMatch(/^Round 2, hami-core: not measured$/m);
-    const { systems: documents, effects } = parseComparison(stdout);
+    expect(stderr).toContain('Stopped after round 1 of 2: nothing is left to compare (hami-core was not active).');
+    const { systems: documents, effects, completed } = parseComparison(stdout);
+    expect(completed).toBe(false);
     const layered = (documents[1] ?? []).flatMap(({ metrics }) => metrics);
-    expect(layered).toHaveLength(4);
+    expect(layered).toHaveLength(2);
     for (const { status, reason, value, stats } of layered) {
       expect({ status, value, stats }).toEqual({ status: 'invalid', value: null, stats: null });
       expect(reason).toMatch(/^layer not active: .*190 are expected/);
@@ -65,6 +66,23 @@ describe('compare', () => {
     expect(documents[0]?.[0]?.metrics[0]?.status).toBe('ok');
     expect(documents[1]?.[0]?.metrics[0]).toMatchObject({ status: 'unsupported', reason, value: null });
     expect(effects).toEqual([]);
+  });
+
+  it('stops after the first round if nothing is left to compare, unless --keep-going is given', async () => {
+    const args = ['OH-002', '--system', 'native', '--system', 'fcsp', '--allow-missing', '--rounds', '3'];
+    const stopped = await compare([...args, '--iterations', '20']);
+    expect(stopped.code).toBe(2);
+    const document = parseComparison(stopped.stdout);
+    expect(document).toMatchObject({ completed: false, stopped: { because: 'missing' } });
+    expect(document.systems.map(({ length }) => length)).toEqual([1, 1]);
+    const text = 'Stopped after round 1 of 3: nothing is left to compare (fcsp is missing).';
+    expect(document.warnings[0]).toContain(text);
+    expect(stopped.stderr).toContain(text);
+    expect(stopped.stderr).toMatch(/^Stopped: 2 of 6 rounds are finished\. Continue with: .*--resume/m);
+
+    const all = await compare([...args, '--iterations', '20', '--keep-going']);
+    expect(all.code).toBe(0);
+    expect(parseComparison(all.stdout).systems.map(({ length }) => length)).toEqual([3, 3]);
   });
 
   it('publishes nothing for a custom system whose library intercepts nothing, unless that is expected', async () => {

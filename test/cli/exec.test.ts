@@ -351,7 +351,10 @@ describe('exec is refused with exit code 2', () => {
     [['--timeout', 'x', '--', 'true'], "Expected --timeout to be a number but received 'x'."],
     [['--env', '=x', '--', 'true'], 'a map of variable names'],
     [['--system', 'nativ', '--', 'true'], "Expected a kind of system but received 'nativ': did you mean native?"],
-    [['--config', '/no/such.yaml'], "Expected --config to be a file of at most 1 MiB but received '/no/such.yaml'"],
+    [
+      ['--config', '/no/such.yaml'],
+      "Expected --config to be a YAML file but received '/no/such.yaml': there is no such file",
+    ],
   ])('%j', async (args, message) => {
     const { code, stderr, stdout } = await refused(['exec', '--simulate', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

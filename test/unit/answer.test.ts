@@ -67,7 +67,7 @@ describe('a card', () => {
 
   it('says "at least" only of an effect beyond what counts, and doubts one that straddles it', () => {
     const document = three({ 'START-001': [250, 430, 260] });
-    const notes = (relevance: string | null) =>
+    const notes = (relevance: 'beyond' | 'straddles') =>
       figure(
         withEffects(document, () => ({ verdict: 'slower', established: true, relevance })),
         'a',

@@ -92,7 +92,7 @@ describe('a stored baseline', () => {
     [
       'driver',
       { driver: { version: '1.2', cudaVersion: 12000, libcuda: null, libnvidiaMl: null } },
-      /^The driver differs from the baseline's: 580\.1, CUDA 13000 against 1\.2, CUDA 12000\.$/,
+      /^The driver differs from the baseline's: 580\.1, CUDA 13\.0 against 1\.2, CUDA 12\.0\.$/,
     ],
     ['host', { host: { ...host, cpu: 'y' } }, /^The host differs/],
     [

@@ -159,9 +159,7 @@ metrics:
     writeFileSync(huge, `# ${'x'.repeat(2 ** 20)}`);
     mkdirSync(join(folder, 'directory'));
     for (const file of [huge, '/dev/zero', join(folder, 'directory'), join(folder, 'nowhere')])
-      await expect(readThresholds(file, '--gate', metrics)).rejects.toThrow(
-        /^Expected --gate to be a file of at most 1 MiB/,
-      );
+      await expect(readThresholds(file, '--gate', metrics)).rejects.toThrow(/^Expected --gate to be a YAML file/);
   });
 
   it('never crash on any text', () => {

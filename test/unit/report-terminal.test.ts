@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytes, duration, number, plain } from '../../lib/results/plain.js';
-import { metricList, runReport, WATERMARK } from '../../lib/report/terminal.js';
-import { device, metric, result, runDocument } from './run-fixtures.js';
+import { runReport, WATERMARK } from '../../lib/report/terminal.js';
+import { device, result, runDocument } from './run-fixtures.js';
 
 const document = runDocument();
 
@@ -70,18 +70,6 @@ describe('the table of a run', () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(text).toContain('red');
   });
-});
-
-describe('the list of metrics', () => {
-  it('shows unit, direction, question and needs', () =>
-    expect(row('OH-001', metricList([{ ...metric('OH-001'), needs: ['MIG', 'root'] }]))?.split(/ {2,}/)).toEqual([
-      'OH-001',
-      'Name of OH-001',
-      'us',
-      'lower',
-      'How long?',
-      'MIG, root',
-    ]));
 });
 
 describe('text', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { healthCheckNames } from '../../lib/metrics/health-log.js';
-import { findingText, reworded } from '../../lib/results/health-text.js';
+import { findingText, reworded, worryText } from '../../lib/results/health-text.js';
 import { summariseAfter } from '../../lib/run/health-summary.js';
 
 describe('a finding of health', () => {
@@ -11,6 +11,24 @@ describe('a finding of health', () => {
 
   it('has the name of a neutral or unknown check', () =>
     expect(['GPU temperature', 'constructor'].map(findingText)).toEqual(['GPU temperature', 'constructor']));
+});
+
+describe('whether to worry', () => {
+  it('is no question without a failed check', () => expect(worryText([], false)).toBeNull());
+
+  it('depends on what failed', () => {
+    const samples = 'Do not worry about outliers and variation: medians and intervals allow for them.';
+    expect(worryText(['outliers at most 5 %'], false)).toBe(samples);
+    expect(worryText(['host CPU at rest', 'no foreign GPU process'], false)).toMatch(
+      /^Worry about this: host CPU is busy; another process used the GPU\. .*\(--strict refuses to measure then\)\.$/,
+    );
+    const both = worryText(['host CPU at rest', 'outliers at most 5 %', 'outliers at most 5 %'], false);
+    expect(both).toMatch(/^Worry about this: host CPU is busy\. /);
+    expect(both?.endsWith(samples)).toBe(true);
+  });
+
+  it('is not asked of a simulated GPU', () =>
+    expect(worryText(['host CPU at rest'], true)).toMatch(/^Do not worry .* simulated/));
 });
 
 describe('a warning of schema version 1', () => {

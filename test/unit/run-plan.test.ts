@@ -6,10 +6,10 @@ import { metric } from './run-fixtures.js';
 const numbers = Array.from({ length: 20 }, (_, i) => i);
 
 describe('the plan', () => {
-  it('adds up the seconds of its tier', () => {
+  it('adds up the seconds of its tier, and one for the start of a round', () => {
     const metrics = [metric('OH-001'), metric('OH-002', 'overhead', { quick: 2, standard: 20, thorough: 200 })];
-    expect(makePlan(metrics, 'quick', 1).estimatedSeconds).toBe(3);
-    expect(makePlan(metrics, 'thorough', 1).estimatedSeconds).toBe(300);
+    expect(makePlan(metrics, 'quick', 1).estimatedSeconds).toBe(4);
+    expect(makePlan(metrics, 'thorough', 1).estimatedSeconds).toBe(301);
   });
 
   it('depends only on the seed', () => {

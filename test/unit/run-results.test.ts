@@ -19,9 +19,9 @@ describe('results', () => {
 
   it('sorts by id', () =>
     expect(sortedById([result('OH-010'), result('IS-001'), result('OH-002')]).map(({ id }) => id)).toEqual([
-      'IS-001',
       'OH-002',
       'OH-010',
+      'IS-001',
     ]));
 
   it.each([

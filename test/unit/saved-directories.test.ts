@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../lib/errors/usage-error.js';
-import { resultDirectories } from '../../lib/saved/directories.js';
+import { resultDirectories, whyNoResult } from '../../lib/saved/directories.js';
 import { temporaryFolder } from './systems-fixtures.js';
 
 function finished(folder: string, name: string, at: number): void {
@@ -44,4 +44,33 @@ describe('directories of results', () => {
     expect(await names(join(folder, 'nowhere'))).toEqual([]);
     await expect(names(join(folder, 'file'))).rejects.toThrow(UsageError);
   });
+});
+
+describe('a directory without a summary', () => {
+  it('names the newest result in it', async () => {
+    const folder = temporaryFolder();
+    finished(folder, 'old', 1);
+    finished(folder, 'new', 2);
+    mkdirSync(join(folder, 'cut-off/raw'), { recursive: true });
+    expect(await whyNoResult(folder)).toBe(
+      `it has no summary.json: name one of the 2 results in it, such as ${join(folder, 'new')}, the newest`,
+    );
+  });
+
+  it('names the only result in it', async () => {
+    const folder = temporaryFolder();
+    finished(folder, 'first', 1);
+    expect(await whyNoResult(folder)).toBe(`it has no summary.json: name the result in it, ${join(folder, 'first')}`);
+  });
+
+  it('names the command that continues an interrupted comparison', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'raw'));
+    expect(await whyNoResult(folder)).toBe(
+      `it has no summary.json, because it was interrupted: continue it with --resume ${folder}`,
+    );
+  });
+
+  it('names nothing if there is nothing in it', async () =>
+    expect(await whyNoResult(temporaryFolder())).toBe('it has no summary.json'));
 });

@@ -118,12 +118,33 @@ describe('a history', () => {
     save('b', JSON.stringify(on(2, 500, { document: { completed: false } })));
     writeFileSync(join(where.store, 'main.json'), baselineText(on(1, 5)));
     const { entries } = await read(where);
-    expect(entries.map(({ source, completed }) => [source, completed])).toEqual([
-      ['baseline', true],
-      ['results', true],
-      ['results', false],
+    expect(entries.map(({ source, incomplete, baselines }) => [source, incomplete, baselines])).toEqual([
+      ['results', null, ['main']],
+      ['results', 'interrupted', []],
     ]);
+    const report = historyReport({ entries, unreadable: [], leftOut: 0 }, []);
+    expect(report).toMatch(/results\/a \(baseline main\) .* yes$/m);
+    expect(report).toMatch(/results\/b .* NO: interrupted$/m);
     expect(trendsOf(entries, metrics).map(({ points }) => points.length)).toEqual([1, 1]);
+  });
+
+  it('does not call a result complete whose layer was not shown to be active, and leaves it out of the trends', async () => {
+    const { save, ...where } = places();
+    const attestation = [{ proof: 'interception', passed: false, detail: '' }];
+    const system = { name: 'layer', kind: 'custom', settings: {}, attestation };
+    save('a', JSON.stringify(comparison({ layer: { 'OH-001': about(5) } }, { round: { system } })));
+    const { entries } = await read(where);
+    expect(entries.map(({ completed, incomplete }) => [completed, incomplete])).toEqual([
+      [false, 'layer not shown to be active'],
+    ]);
+    expect(trendsOf(entries, metrics)).toEqual([]);
+  });
+
+  it('keeps a baseline whose run is gone', async () => {
+    const { save: _, ...where } = places();
+    writeFileSync(join(where.store, 'main.json'), baselineText(on(1, 5)));
+    const { entries } = await read(where);
+    expect(entries.map(({ source, baselines }) => [source, baselines])).toEqual([['baseline', []]]);
   });
 
   it('reads the newest directories, up to a number', async () => {
@@ -166,7 +187,14 @@ describe('a change in percent', () => {
   ])('is none from %d to %d', (first, last) => {
     const entry = (day: number, value: number): HistoryEntry => ({
       ...{ source: 'results', path: 'x', startedAt: `2026-01-0${day}T00:00:00.000Z`, simulated: false, gpu: 'X' },
-      ...{ driver: '1', systems: ['a'], tier: 'quick', rounds: 1, completed: true },
+      ...{
+        driver: '1',
+        systems: ['a'],
+        tier: 'quick',
+        rounds: 1,
+        completed: true,
+        ...{ incomplete: null, baselines: [] },
+      },
       values: [{ metric: 'OH-001', name: 'x', unit: 'us', system: 'a', value, at: null }],
     });
     expect(trendsOf([entry(1, first), entry(2, last)], metrics)).toMatchObject([{ first, last, changePercent: null }]);

@@ -102,7 +102,7 @@ describe('documents that do not match are refused', () => {
     [
       'another driver',
       changed(({ driver }) => ({ driver: { ...driver, version: '570.1' } })),
-      /of one driver but received 580\.1, CUDA 13000 in .* and 570\.1, CUDA 13000 in/,
+      /of one driver but received 580\.1, CUDA 13\.0 in .* and 570\.1, CUDA 13\.0 in/,
     ],
     ['the same rounds', pair('mps', 0.8), /of different rounds but received the same ones in dir\/a\.json/],
     [

@@ -50,7 +50,15 @@ describe.each(pairs)('what was stored for %s is used for %s', (before, now) => {
   it('in the history, under its last label', () => {
     const entry = (day: number, system: string) => ({
       ...{ source: 'results' as const, path: `${day}`, startedAt: `2026-01-0${day}T00:00:00.000Z`, simulated: false },
-      ...{ gpu: 'g', driver: 'd', systems: [system], tier: 'quick', rounds: 5, completed: true },
+      ...{
+        gpu: 'g',
+        driver: 'd',
+        systems: [system],
+        tier: 'quick',
+        rounds: 5,
+        completed: true,
+        ...{ incomplete: null, baselines: [] },
+      },
       values: [{ metric: 'OH-001', name: 'n', unit: 'us', system, value: day, at: null }],
     });
     const trends = trendsOf([entry(1, before), entry(2, now)], metrics);

@@ -132,7 +132,10 @@ systems:
     expect(await refusal(`systems: ${'['.repeat(50_000)}`)).toMatch(/^systems\.yaml:|cannot be read/));
 
   it.each([
-    ['/nowhere/x.yaml', /Expected --config to be a file of at most 1 MiB but received '\/nowhere\/x\.yaml': ENOENT/],
+    [
+      '/nowhere/x.yaml',
+      /Expected --config to be a YAML file but received '\/nowhere\/x\.yaml': there is no such file\.$/,
+    ],
     ['/dev/zero', /it is not a regular file/],
   ])('is refused as %s', async (file, message) => {
     await expect(readConfig(file)).rejects.toThrow(message);
