@@ -8,6 +8,7 @@ import { counted } from '../results/quantity.js';
 import { refuseUnavailable } from '../run/compare.js';
 import { type Aim, checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
 import { makePlan, type Plan } from '../run/plan.js';
+import { processesText, withProcesses } from '../run/processes-per-round.js';
 import { selectMetrics } from '../run/select.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkLabels, here, type Surroundings } from '../systems/kinds.js';
@@ -48,11 +49,8 @@ export async function compare(
   const costing = new Costing(prices, systems);
   const aim = parseAim(raw);
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
-  const plan = makePlan(
-    selectMetrics(stored && selectors.length === 0 ? stored.metrics : selectors, metrics),
-    options.tier,
-    options.seed,
-  );
+  const selected = selectMetrics(stored && selectors.length === 0 ? stored.metrics : selectors, metrics);
+  const plan = withProcesses(makePlan(selected, options.tier, options.seed), systems.length);
   if (aim) checkDetectable(plan.metrics);
   const words = planText(plan, systems, aim ?? rounds);
   const kept = await describeRequest(
@@ -108,15 +106,16 @@ async function parseAll(raw: RawCompareOptions): Promise<Configured> {
 }
 
 function planText(
-  { metrics: selected, tier, seed, estimatedSeconds }: Plan,
+  { metrics: selected, tier, seed, estimatedSeconds, processes }: Plan,
   systems: readonly System[],
   planned: number | Aim,
 ) {
   const ids = selected.map(({ id }) => id).sort();
   const time = (count: number) => duration(estimatedSeconds * systems.length * count);
+  const more = processesText(processes);
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const text = (rounds: string, about: string) =>
-    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')} (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
+    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')} (${ids.join(', ')}), tier ${tier}, seed ${seed}${more === null ? '' : `, processes per round: ${more}`}, about ${about}`;
   if (typeof planned === 'number') return text(counted(planned, 'round'), time(planned));
   const { effect, mostRounds } = planned;
   return text(

@@ -25,12 +25,18 @@ import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
 import { type Choice, chooseDevice } from './device.js';
 import { effects } from './comparison-effects.js';
+import { furtherWorkers, withFurtherWorkers } from './further-workers.js';
 import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health-summary.js';
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
+
 import { emptyResult, sortedById } from './results.js';
 import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances } from './resume.js';
+import type { FinishedRound, Round } from './round.js';
 import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
+
+/** Between the seeds of the processes of a round: those of rounds are consecutive. */
+const PROCESS_SEEDS = 1_009;
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
@@ -49,27 +55,17 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
   environment: NodeJS.ProcessEnv;
 }
 
-export interface CompareHooks extends RunHooks {
+export interface CompareHooks extends Omit<RunHooks, 'onLog'> {
   /** Receives the warnings that can be given before anything is measured. */
   onStart: (choice: Choice, warnings: readonly string[]) => void;
   /** Called once per system before the rounds; most have no compute limit and need no time. */
   onComputeLimit: (system: System) => void;
-  onRound: (round: number, system: System) => void;
+  /** `process`: from 1, the worker of the system in this round. */
+  onRound: (round: number, system: System, process: number) => void;
   /** One of its proofs failed: its further rounds are not measured. */
   onGivenUp?: (system: System) => void;
   /** Awaited, so that a round that was announced as finished is on disk. */
-  onDocument: (round: number, systemIndex: number, document: RunDocument, origin: RoundOrigin) => Promise<void>;
-}
-
-/** `not measured`: its document contains reasons instead of numbers. */
-export type RoundOrigin = 'measured' | 'reused' | 'not measured';
-
-/** One round of one system. */
-interface Round {
-  document: RunDocument;
-  origin: RoundOrigin;
-  /** The reason of the first proof that failed in it. */
-  failedProof?: string | undefined;
+  onDocument: (round: number, systemIndex: number, finished: FinishedRound) => Promise<void>;
 }
 
 interface Truth {
@@ -95,6 +91,18 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const computeLimits: ComputeLimit[] = [];
   /** Reason, by system index, why further rounds are not measured. */
   const givenUp = new Map<number, string>();
+  const further = furtherWorkers(request.plan);
+  const keep = async (round: number, index: number, next: Round) => {
+    const { document, failedProof } = next;
+    checkSameBuild(finishedOf(request, index), document);
+    // The proof would most likely fail again, and a round takes minutes.
+    if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
+      givenUp.set(index, notMeasuredAfter(round, failedProof));
+      hooks.onGivenUp?.(request.systems[index] as System);
+    }
+    (documents[index] as RunDocument[])[round] = document;
+    if (document.completed) await hooks.onDocument(round, index, next);
+  };
   try {
     const truth = await lookAround(request, hooks);
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
@@ -104,6 +112,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     computeLimits.push(...(await labelAll(request, hooks, truth, warnings)));
     for (const [round, indexes] of order.entries()) {
+      const firsts = new Map<number, Round>();
       for (const index of indexes) {
         if (request.signal.aborted) break;
         const next =
@@ -111,16 +120,20 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
           givenUpRound(request, truth, index, givenUp.get(index)) ??
           (await oneRoundOrWhyNot(request, hooks, truth, round, index));
         if (!next) break;
-        const { document, origin, failedProof } = next;
-        checkSameBuild(finishedOf(request, index), document);
-        // The proof would most likely fail again, and a round takes minutes.
-        if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
-          givenUp.set(index, notMeasuredAfter(round, failedProof));
-          hooks.onGivenUp?.(request.systems[index] as System);
-        }
-        (documents[index] as RunDocument[])[round] = document;
-        if (document.completed) await hooks.onDocument(round, index, document, origin);
+        firsts.set(index, next);
+        if (further.length === 0) await keep(round, index, next);
       }
+      if (further.length === 0) continue;
+      const joined = await withFurtherWorkers(firsts, {
+        plan: request.plan,
+        keepSamples: request.options.samples === true,
+        measure: async (index, metrics, process) => {
+          if (request.signal.aborted) return null;
+          const part = { ...request, plan: { ...request.plan, metrics: [...metrics] } };
+          return oneRoundOrWhyNot(part, hooks, truth, round, index, process);
+        },
+      });
+      for (const [index, next] of joined) await keep(round, index, next);
     }
   } finally {
     warnings.push(...(await tearDownAll(request.systems)), ...(await removeDirectory(directory)));
@@ -154,7 +167,7 @@ const finishedOf = ({ finished }: CompareRequest, index: number): RunDocument[] 
 
 function reusedRound({ finished }: CompareRequest, round: number, index: number): Round | null {
   const document = finished[index]?.[round];
-  return document ? { document: { ...document, reused: true }, origin: 'reused' } : null;
+  return document ? { document: { ...document, reused: true }, origin: 'reused', log: '' } : null;
 }
 
 function givenUpRound(request: CompareRequest, truth: Truth, index: number, reason: string | undefined): Round | null {
@@ -194,23 +207,26 @@ async function oneRoundOrWhyNot(
   truth: Truth,
   round: number,
   index: number,
+  process = 1,
 ): Promise<Round | null> {
   const { unavailable } = request.systems[index] as System;
   if (unavailable !== null) return emptyRound(request, truth, index, 'unsupported', unavailable);
   let failedProof: string | undefined;
+  let log = '';
   const onFailedProof = (reason: string) => {
     failedProof ??= reason;
     hooks.onFailedProof?.(reason);
   };
+  const onLog = (text: string) => void (log += text);
   try {
-    const document = await oneRound(request, { ...hooks, onFailedProof }, truth, round, index);
-    return { document, origin: 'measured', failedProof };
+    const document = await oneRound(request, { ...hooks, onFailedProof, onLog }, truth, round, index, process);
+    return { document, origin: 'measured', log, failedProof };
   } catch (error) {
     if (request.signal.aborted) return null;
     if (isUsage(error)) throw error;
     if (error instanceof NotActive)
-      return { ...emptyRound(request, truth, index, 'invalid', error.message), failedProof: error.message };
-    return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), failedProof };
+      return { ...emptyRound(request, truth, index, 'invalid', error.message), log, failedProof: error.message };
+    return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), log, failedProof };
   }
 }
 
@@ -280,19 +296,25 @@ async function labelAll(
 
 async function oneRound(
   request: CompareRequest,
-  hooks: CompareHooks,
+  hooks: CompareHooks & Pick<RunHooks, 'onLog'>,
   truth: Truth,
   round: number,
   index: number,
+  process: number,
 ): Promise<RunDocument> {
   const system = request.systems[index] as System;
-  hooks.onRound(round, system);
+  hooks.onRound(round, system, process);
   try {
     await system.prepareTenant(SOLE_TENANT);
-    const { metrics, tier, seed } = request.plan;
-    const plan = makePlan(metrics, tier, seed + round);
+    const { metrics, tier, seed, processes } = request.plan;
+    // Seeds of different processes differ, because they choose the processors that are visited first.
+    const plan = { ...makePlan(metrics, tier, seed + round + PROCESS_SEEDS * (process - 1)), processes };
     const { choice, before } = truth;
-    const document = await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
+    const headlineOnly = process > 1;
+    const document = await runMetrics(
+      { ...request, plan, system, device: choice.device.uuid, before, headlineOnly },
+      hooks,
+    );
     const failure = await reapFailure(system, SOLE_TENANT);
     return failure === null ? document : { ...document, warnings: [...document.warnings, failure] };
   } catch (error) {
@@ -336,7 +358,7 @@ function emptyRound(
     coordinatorCpuPercent: 0,
     warnings: [`${system.name}: ${reason}`],
   };
-  return { document, origin: 'not measured' };
+  return { document, origin: 'not measured', log: '' };
 }
 
 /** Tears all systems down even if one fails, which is only a warning: the results are kept. */

@@ -70,7 +70,7 @@ function warmRow(pairs: readonly Pair[]) {
 async function measurePairs(context: MeasureContext, cacheOff: boolean): Promise<Pair[]> {
   const { iterations, tier, warmup } = context.options;
   const discarded = warmup ?? 0;
-  const count = discarded + (iterations ?? PROCESSES[tier]);
+  const count = discarded + (iterations ?? context.plannedProcesses ?? PROCESSES[tier]);
   const pairs: Pair[] = [];
   for (let i = 0; i < count; i++) pairs.push(await measurePair(context, 2 * i, 2 * count, cacheOff));
   return pairs.slice(discarded);
@@ -90,6 +90,7 @@ export const moduleLoad: MetricDefinition = {
   functionName: 'measureModuleLoad',
   where: 'fresh-processes',
   seconds: { quick: 4, standard: 4, thorough: 20 },
+  furtherProcesses: { seconds: 1, startedItself: PROCESSES },
   async measure(context) {
     const cacheOff = context.system.environment().CUDA_CACHE_DISABLE === '1';
     const pairs = await measurePairs(context, cacheOff);
