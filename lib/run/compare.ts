@@ -32,7 +32,7 @@ import { makePlan } from './plan.js';
 
 import { emptyResult, sortedById } from './results.js';
 import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances } from './resume.js';
-import type { FinishedRound, Round } from './round.js';
+import type { FinishedRound, Round } from './finished-round.js';
 import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
 
 /** Between the seeds of the processes of a round: those of rounds are consecutive. */

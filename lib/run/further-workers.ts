@@ -3,7 +3,7 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { hasStillAValue, joinedDocument } from './joined-processes.js';
 import type { Plan } from './plan.js';
 import { checkSameBuild } from './resume.js';
-import type { Round } from './round.js';
+import type { Round } from './finished-round.js';
 
 /** The metrics of each further worker of one system in a round. */
 export function furtherWorkers({ metrics, processes = {} }: Plan): MetricDefinition[][] {

@@ -1,7 +1,7 @@
 /** Runs a comparison in this process, with a test's own systems. */
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { type CompareHooks, type CompareRequest, compareSystems } from '../../lib/run/compare.js';
-import type { RoundOrigin } from '../../lib/run/round.js';
+import type { RoundOrigin } from '../../lib/run/finished-round.js';
 import { makePlan } from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
