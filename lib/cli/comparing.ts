@@ -176,9 +176,9 @@ function hooks(
       });
     },
     onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
-    onRound: (round, measured, process) => {
+    onRound: (round, measured, further) => {
       system = measured.name;
-      at = `${roundOf(stage)} ${round + 1}, ${plain(system)}${process > 1 ? `, process ${process}` : ''}`;
+      at = `${roundOf(stage)} ${round + 1}, ${plain(system)}${further === null ? '' : `, further process ${further}`}`;
       onRound?.(round, systems.indexOf(measured), stage);
       progress.doing(at);
     },

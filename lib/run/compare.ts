@@ -25,7 +25,7 @@ import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
 import { type Choice, chooseDevice } from './device.js';
 import { effects } from './comparison-effects.js';
-import { furtherWorkers, withFurtherWorkers } from './further-workers.js';
+import { measureFurther, withFurther } from './further-workers.js';
 import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health-summary.js';
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
@@ -60,8 +60,8 @@ export interface CompareHooks extends Omit<RunHooks, 'onLog'> {
   onStart: (choice: Choice, warnings: readonly string[]) => void;
   /** Called once per system before the rounds; most have no compute limit and need no time. */
   onComputeLimit: (system: System) => void;
-  /** `process`: from 1, the worker of the system in this round. */
-  onRound: (round: number, system: System, process: number) => void;
+  /** `further`: the number of a further worker, from 1; null for the one that measures everything. */
+  onRound: (round: number, system: System, further: number | null) => void;
   /** One of its proofs failed: its further rounds are not measured. */
   onGivenUp?: (system: System) => void;
   /** Awaited, so that a round that was announced as finished is on disk. */
@@ -91,7 +91,6 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const computeLimits: ComputeLimit[] = [];
   /** Reason, by system index, why further rounds are not measured. */
   const givenUp = new Map<number, string>();
-  const further = furtherWorkers(request.plan);
   const keep = async (round: number, index: number, next: Round) => {
     const { document, failedProof } = next;
     checkSameBuild(finishedOf(request, index), document);
@@ -112,28 +111,21 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     computeLimits.push(...(await labelAll(request, hooks, truth, warnings)));
     for (const [round, indexes] of order.entries()) {
-      const firsts = new Map<number, Round>();
+      const known = (index: number) =>
+        reusedRound(request, round, index) ?? givenUpRound(request, truth, index, givenUp.get(index));
+      const isMeasured = (index: number) => request.systems[index]?.unavailable === null && known(index) === null;
+      const further = await measureFurther(indexes.filter(isMeasured), request.plan, async (index, metrics, worker) => {
+        if (request.signal.aborted) return null;
+        const part = { ...request, plan: { ...request.plan, metrics: [...metrics] } };
+        return oneRoundOrWhyNot(part, hooks, truth, round, index, worker);
+      });
       for (const index of indexes) {
         if (request.signal.aborted) break;
-        const next =
-          reusedRound(request, round, index) ??
-          givenUpRound(request, truth, index, givenUp.get(index)) ??
-          (await oneRoundOrWhyNot(request, hooks, truth, round, index));
-        if (!next) break;
-        firsts.set(index, next);
-        if (further.length === 0) await keep(round, index, next);
+        const whole = known(index) ?? (await oneRoundOrWhyNot(request, hooks, truth, round, index, null));
+        if (!whole) break;
+        const keepSamples = request.options.samples === true;
+        await keep(round, index, withFurther(whole, further.get(index) ?? [], request.plan, keepSamples));
       }
-      if (further.length === 0) continue;
-      const joined = await withFurtherWorkers(firsts, {
-        plan: request.plan,
-        keepSamples: request.options.samples === true,
-        measure: async (index, metrics, process) => {
-          if (request.signal.aborted) return null;
-          const part = { ...request, plan: { ...request.plan, metrics: [...metrics] } };
-          return oneRoundOrWhyNot(part, hooks, truth, round, index, process);
-        },
-      });
-      for (const [index, next] of joined) await keep(round, index, next);
     }
   } finally {
     warnings.push(...(await tearDownAll(request.systems)), ...(await removeDirectory(directory)));
@@ -207,7 +199,7 @@ async function oneRoundOrWhyNot(
   truth: Truth,
   round: number,
   index: number,
-  process = 1,
+  further: number | null,
 ): Promise<Round | null> {
   const { unavailable } = request.systems[index] as System;
   if (unavailable !== null) return emptyRound(request, truth, index, 'unsupported', unavailable);
@@ -219,7 +211,7 @@ async function oneRoundOrWhyNot(
   };
   const onLog = (text: string) => void (log += text);
   try {
-    const document = await oneRound(request, { ...hooks, onFailedProof, onLog }, truth, round, index, process);
+    const document = await oneRound(request, { ...hooks, onFailedProof, onLog }, truth, round, index, further);
     return { document, origin: 'measured', log, failedProof };
   } catch (error) {
     if (request.signal.aborted) return null;
@@ -300,17 +292,17 @@ async function oneRound(
   truth: Truth,
   round: number,
   index: number,
-  process: number,
+  further: number | null,
 ): Promise<RunDocument> {
   const system = request.systems[index] as System;
-  hooks.onRound(round, system, process);
+  hooks.onRound(round, system, further);
   try {
     await system.prepareTenant(SOLE_TENANT);
     const { metrics, tier, seed, processes } = request.plan;
     // Seeds of different processes differ, because they choose the processors that are visited first.
-    const plan = { ...makePlan(metrics, tier, seed + round + PROCESS_SEEDS * (process - 1)), processes };
+    const plan = { ...makePlan(metrics, tier, seed + round + PROCESS_SEEDS * (further ?? 0)), processes };
     const { choice, before } = truth;
-    const headlineOnly = process > 1;
+    const headlineOnly = further !== null;
     const document = await runMetrics(
       { ...request, plan, system, device: choice.device.uuid, before, headlineOnly },
       hooks,

@@ -1,9 +1,12 @@
-/** The further workers of a round: which metrics each measures, in which order systems take turns, and what is joined. */
+/**
+ * The further workers of a round: which metrics each measures, in which order systems take turns, and how their
+ * documents join that of the worker that measures everything.
+ */
 import type { MetricDefinition } from '../metrics/metric.js';
+import type { Round } from './finished-round.js';
 import { hasStillAValue, joinedDocument } from './joined-processes.js';
 import type { Plan } from './plan.js';
 import { checkSameBuild } from './resume.js';
-import type { Round } from './finished-round.js';
 
 /** The metrics of each further worker of one system in a round. */
 export function furtherWorkers({ metrics, processes = {} }: Plan): MetricDefinition[][] {
@@ -13,52 +16,44 @@ export function furtherWorkers({ metrics, processes = {} }: Plan): MetricDefinit
   return Array.from({ length: workers }, (_, worker) => inWorkers.filter((metric) => countOf(metric) > worker + 1));
 }
 
-export interface FurtherWorkers {
-  plan: Plan;
-  keepSamples: boolean;
-  /** Measures these metrics in another worker of the system, the `process`-th of its round; null if interrupted. */
-  measure: (system: number, metrics: readonly MetricDefinition[], process: number) => Promise<Round | null>;
-}
+/** Measures these metrics in the `worker`-th further worker of a system, from 1; null if interrupted. */
+type Measure = (system: number, metrics: readonly MetricDefinition[], worker: number) => Promise<Round | null>;
 
 /**
- * Measures the further workers of a round, and joins them with the first ones. `firsts` is by system, in the order in
- * which they ran. Systems alternate from one worker to the next, so that what disturbs the machine for a while affects
- * all of them.
+ * Measures the further workers of these systems, which are in the order of the round. They come first in the round and
+ * alternate, so that what disturbs the machine for a while affects all systems; whatever takes long can then be kept as
+ * soon as it is measured.
  */
-export async function withFurtherWorkers(
-  firsts: ReadonlyMap<number, Round>,
-  { plan, keepSamples, measure }: FurtherWorkers,
-): Promise<Map<number, Round>> {
-  const rounds = new Map([...firsts].map(([system, first]) => [system, [first]]));
-  const measured = [...firsts].filter(([, { origin }]) => origin === 'measured').map(([system]) => system);
-  let wasInterrupted = false;
+export async function measureFurther(
+  systems: readonly number[],
+  plan: Plan,
+  measure: Measure,
+): Promise<Map<number, Round[]>> {
+  const rounds = new Map(systems.map((system): [number, Round[]] => [system, []]));
   for (const [worker, metrics] of furtherWorkers(plan).entries())
-    for (const system of worker % 2 === 0 ? measured.toReversed() : measured) {
-      const its = rounds.get(system) as [Round, ...Round[]];
+    for (const system of worker % 2 === 0 ? systems : systems.toReversed()) {
+      const its = rounds.get(system) as Round[];
       const documents = its.map(({ document }) => document);
       const wanted = metrics.filter((metric) => hasStillAValue(metric, documents));
-      if (wasInterrupted || wanted.length === 0) continue;
-      const next = await measure(system, wanted, worker + 2);
-      wasInterrupted ||= !next?.document.completed;
-      if (!next) continue;
+      if (wanted.length === 0) continue;
+      const next = await measure(system, wanted, worker + 1);
+      if (!next) return rounds;
       checkSameBuild(documents, next.document);
       its.push(next);
     }
-  return new Map(
-    [...rounds].map(([system, its]) => {
-      const [first, ...others] = its as [Round, ...Round[]];
-      if (first.origin !== 'measured') return [system, first];
-      const further = others.map(({ document }) => document);
-      const joined = joinedDocument(first.document, further, plan.metrics, keepSamples);
-      return [
-        system,
-        {
-          document: wasInterrupted ? { ...joined, completed: false } : joined,
-          origin: first.origin,
-          log: its.map(({ log }) => log).join(''),
-          failedProof: its.find(({ failedProof }) => failedProof !== undefined)?.failedProof,
-        },
-      ];
-    }),
-  );
+  return rounds;
+}
+
+/** Joins a system's round with its further workers; one that was not measured now stays as it is. */
+export function withFurther(whole: Round, further: readonly Round[], plan: Plan, keepSamples: boolean): Round {
+  if (whole.origin !== 'measured' || furtherWorkers(plan).length === 0) return whole;
+  const all = [...further, whole];
+  const documents = further.map(({ document }) => document);
+  checkSameBuild(documents, whole.document);
+  return {
+    document: joinedDocument(whole.document, documents, plan.metrics, keepSamples),
+    origin: whole.origin,
+    log: all.map(({ log }) => log).join(''),
+    failedProof: all.find(({ failedProof }) => failedProof !== undefined)?.failedProof,
+  };
 }

@@ -8,33 +8,33 @@ import { summarise } from '../stats/summary.js';
 import { healthWarnings, summariseJoined } from './health-summary.js';
 import { disowned } from './results.js';
 
-/** `first` has all rows of all metrics; each of `further` has the values of some. */
+/** `whole` has all rows of all metrics; each of `further`, which ran before it, has the values of some. */
 export function joinedDocument(
-  first: RunDocument,
+  whole: RunDocument,
   further: readonly RunDocument[],
   definitions: readonly MetricDefinition[],
   keepSamples: boolean,
 ): RunDocument {
-  const all = [first, ...further];
+  const all = [...further, whole];
   const notChecked = all.find(({ system }) => system.notCheckedAfter !== undefined)?.system.notCheckedAfter;
   const counts = all.flatMap(({ system }) => system.processes ?? []);
   const total = (of: (document: RunDocument) => number) => all.reduce((sum, document) => sum + of(document), 0);
   const durationMs = total((document) => document.durationMs);
-  const metrics = first.metrics.map((result) => {
+  const metrics = whole.metrics.map((result) => {
     const definition = definitions.find(({ id }) => id === result.id);
     const others = further.flatMap((document) => document.metrics.find(({ id }) => id === result.id) ?? []);
-    return definition && others.length > 0 ? joinedResult(definition, [result, ...others]) : result;
+    return definition && others.length > 0 ? joinedResult(definition, [...others, result]) : result;
   });
   const after = summariseJoined(
     metrics,
     all.map(({ health }) => health.after),
   );
   return {
-    ...first,
+    ...whole,
     durationMs,
     completed: all.every(({ completed }) => completed),
     system: {
-      ...first.system,
+      ...whole.system,
       ...(notChecked !== undefined && { notCheckedAfter: notChecked }),
       processes: {
         proven: counts.reduce((sum, { proven }) => sum + proven, 0),
@@ -42,7 +42,7 @@ export function joinedDocument(
       },
     },
     metrics: metrics.map(({ samples, ...result }) => ({ ...result, ...(keepSamples && samples && { samples }) })),
-    health: { ...first.health, after },
+    health: { ...whole.health, after },
     coordinatorCpuPercent: durationMs > 0 ? total((one) => one.coordinatorCpuPercent * one.durationMs) / durationMs : 0,
     warnings: [...new Set([...all.flatMap(withoutHealth), ...healthWarnings(after)])],
   };
@@ -55,14 +55,14 @@ function withoutHealth({ warnings, health }: RunDocument): string[] {
 }
 
 /**
- * A result over processes, in the order of measurement. Processes that the machine disturbed, by the metric's own check,
+ * A result over processes, in the order of measurement; the last has all rows. Processes that the machine disturbed, by the metric's own check,
  * are left out if more than half are left; any other without a value takes the value from all.
  */
 export function joinedResult(definition: MetricDefinition, results: readonly MetricResult[]): MetricResult {
-  const [first] = results as [MetricResult];
+  const whole = results.at(-1) as MetricResult;
   const durationMs = results.reduce((sum, result) => sum + (result.durationMs ?? 0), 0);
   const violations = results.flatMap((result) => result.violations ?? []);
-  const common = { ...first, durationMs, ...(violations.length > 0 && { violations }) };
+  const common = { ...whole, durationMs, ...(violations.length > 0 && { violations }) };
   const measured = results.filter(({ status }) => status === 'ok');
   const disturbed = results.find((result) => isDisturbed(definition, result));
   const bad = results.find((result) => result.status !== 'ok' && !isDisturbed(definition, result));
@@ -83,7 +83,7 @@ export function joinedResult(definition: MetricDefinition, results: readonly Met
     ...rest,
     ...valueOver(measured),
     status: 'ok',
-    estimator: `mean over processes of the ${first.estimator}`,
+    estimator: `mean over processes of the ${whole.estimator}`,
     checks: [
       ...joinedChecks(measured.map(({ checks }) => checks)),
       {

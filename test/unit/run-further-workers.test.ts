@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
 import type { MetricResult } from '../../lib/results/document.js';
-import { furtherWorkers, withFurtherWorkers } from '../../lib/run/further-workers.js';
+import { furtherWorkers, measureFurther, withFurther } from '../../lib/run/further-workers.js';
 import type { Round } from '../../lib/run/finished-round.js';
 import { metric, result, runDocument } from './run-fixtures.js';
 
@@ -20,33 +20,30 @@ const roundOf = (results: readonly MetricResult[], change: Partial<Round> = {}):
   log: '',
   ...change,
 });
-const first = (change: Partial<Round> = {}) =>
+const whole = (change: Partial<Round> = {}) =>
   roundOf(
     metrics.map(({ id }) => result(id, { value: 1 })),
     change,
   );
 
-/** What was asked of `measure`, and the joined rounds. */
-async function joined(
-  firsts: readonly Round[],
-  answer: (asked: { system: number; metrics: readonly MetricDefinition[]; process: number }) => Round | null = (
-    asked,
-  ) =>
-    roundOf(
-      asked.metrics.map(({ id }) => result(id, { value: 4 })),
-      { log: `${asked.process};` },
-    ),
-) {
+interface Asked {
+  metrics: readonly MetricDefinition[];
+  worker: number;
+}
+const values = ({ metrics: wanted, worker }: Asked) =>
+  roundOf(
+    wanted.map(({ id }) => result(id, { value: 4 })),
+    { log: `${worker};` },
+  );
+
+/** What was asked of `measure`, and the further workers. */
+async function further(systems: readonly number[], answer: (asked: Asked) => Round | null = values) {
   const asked: string[] = [];
-  const rounds = await withFurtherWorkers(new Map(firsts.entries()), {
-    plan,
-    keepSamples: false,
-    measure: (system, wanted, process) => {
-      asked.push(`${system}: ${process} ${wanted.map(({ id }) => id).join(', ')}`);
-      return Promise.resolve(answer({ system, metrics: wanted, process }));
-    },
+  const rounds = await measureFurther(systems, plan, (system, wanted, worker) => {
+    asked.push(`${system}: ${worker} ${wanted.map(({ id }) => id).join(', ')}`);
+    return Promise.resolve(answer({ metrics: wanted, worker }));
   });
-  return { asked, rounds: [...rounds.values()] };
+  return { asked, rounds };
 }
 
 const valuesOf = ({ document }: Round, id: string) => document.metrics.find((one) => one.id === id)?.processValues;
@@ -58,49 +55,48 @@ describe('further workers', () => {
       ['OH-002'],
     ]));
 
-  it('are none without a plan for processes', () =>
-    expect(furtherWorkers({ ...plan, processes: undefined })).toEqual([]));
-
-  it('take turns between the systems of a round, in alternating order', async () => {
-    const { asked, rounds } = await joined([first({ log: '1;' }), first()]);
-    expect(asked).toEqual(['1: 2 OH-002, OH-003', '0: 2 OH-002, OH-003', '0: 3 OH-002', '1: 3 OH-002']);
-    expect(valuesOf(rounds[0] as Round, 'OH-002')).toEqual([1, 4, 4]);
-    expect(valuesOf(rounds[0] as Round, 'OH-003')).toEqual([1, 4]);
-    expect(rounds[0]?.log).toBe('1;2;3;');
+  it('are none without a plan for processes', () => {
+    expect(furtherWorkers({ ...plan, processes: undefined })).toEqual([]);
+    const round = whole();
+    expect(withFurther(round, [], { ...plan, processes: undefined }, false)).toBe(round);
   });
 
-  it('leave rounds alone that were not measured now', async () => {
-    const { asked, rounds } = await joined([first({ origin: 'reused' }), first({ origin: 'not measured' }), first()]);
-    expect(asked.every((text) => text.startsWith('2: '))).toBe(true);
-    expect(valuesOf(rounds[0] as Round, 'OH-002')).toBeUndefined();
+  it('take turns between the systems of a round, in alternating order', async () => {
+    const { asked, rounds } = await further([1, 0]);
+    expect(asked).toEqual(['1: 1 OH-002, OH-003', '0: 1 OH-002, OH-003', '0: 2 OH-002', '1: 2 OH-002']);
+    const joined = withFurther(whole({ log: 'all' }), rounds.get(0) ?? [], plan, false);
+    expect(valuesOf(joined, 'OH-002')).toEqual([4, 4, 1]);
+    expect(valuesOf(joined, 'OH-003')).toEqual([4, 1]);
+    expect(valuesOf(joined, 'START-004')).toBeUndefined();
+    expect(joined.log).toBe('1;2;all');
+  });
+
+  it('do not join a round that was not measured now', () => {
+    for (const origin of ['reused', 'not measured'] as const) {
+      const round = whole({ origin });
+      expect(withFurther(round, [whole()], plan, false)).toBe(round);
+    }
   });
 
   it('do not measure a metric again that has lost its value', async () => {
     const failed = result('OH-002', { status: 'failed', reason: 'killed', value: null });
-    const { asked, rounds } = await joined([first()], ({ process, metrics: wanted }) =>
-      roundOf(process === 2 ? [failed, result('OH-003', { value: 4 })] : wanted.map(({ id }) => result(id))),
-    );
-    expect(asked).toEqual(['0: 2 OH-002, OH-003']);
-    expect(rounds[0]?.document.metrics.map(({ id, status }) => [id, status])).toEqual([
+    const { asked, rounds } = await further([0], () => roundOf([failed, result('OH-003', { value: 4 })]));
+    expect(asked).toEqual(['0: 1 OH-002, OH-003']);
+    const { document } = withFurther(whole(), rounds.get(0) ?? [], plan, false);
+    expect(document.metrics.map(({ id, status }) => [id, status])).toEqual([
       ['OH-002', 'failed'],
       ['OH-003', 'ok'],
       ['START-004', 'ok'],
     ]);
   });
 
-  it('keep an interrupted round incomplete, so that --resume measures it again', async () => {
-    const { asked, rounds } = await joined([first(), first({ origin: 'reused' })], () => null);
+  it('end at an interruption', async () => {
+    const { asked } = await further([0, 1], () => null);
     expect(asked).toHaveLength(1);
-    expect(rounds.map(({ document }) => document.completed)).toEqual([false, true]);
   });
 
   it('report the first proof that failed in any of them', async () => {
-    const { rounds } = await joined([first()], ({ metrics: wanted }) =>
-      roundOf(
-        wanted.map(({ id }) => result(id)),
-        { failedProof: 'no layer' },
-      ),
-    );
-    expect(rounds[0]?.failedProof).toBe('no layer');
+    const { rounds } = await further([0], (asked) => ({ ...values(asked), failedProof: `no layer ${asked.worker}` }));
+    expect(withFurther(whole(), rounds.get(0) ?? [], plan, false).failedProof).toBe('no layer 1');
   });
 });
