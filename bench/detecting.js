@@ -1,18 +1,11 @@
-// What power.js and detection.js share: the rounds of the tiers, and when a comparison has detected an effect.
-import { mean, sampleStandardDeviation } from 'simple-statistics';
+// What power.js and detection.js share: random numbers, the rounds of the tiers, and how often a verdict finds an effect.
+import { effectsOf } from '../dist/run/family.js';
 
-/** Rounds of the tiers quick, standard and thorough, with the two-sided 95 % quantiles of Student's t for them. */
-export const TIERS = [
-  { rounds: 2, t: 12.706 },
-  { rounds: 5, t: 2.776 },
-  { rounds: 10, t: 2.262 },
-];
-
-/** Whether the 95 % interval of the ratio lies above 1, from the logarithm of the ratio in each round. */
-const isDetected = (logs, { t }) => mean(logs) > (t * sampleStandardDeviation(logs)) / Math.sqrt(logs.length);
+/** Rounds of the tiers quick, standard and thorough. */
+export const TIERS = [{ rounds: 2 }, { rounds: 5 }, { rounds: 10 }];
 
 /** Uniform numbers from 0 to 1 by mulberry32, so that the tables are the same every time. */
-function uniform(seed) {
+export function uniform(seed) {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -22,11 +15,20 @@ function uniform(seed) {
   };
 }
 
-/** Share of comparisons that detect an effect, when `draw` makes the logarithms of one from random numbers. */
-export function detected(draw, tier, times) {
+/** Standard normal numbers by the Box-Muller transform. */
+export function normal(seed) {
+  const random = uniform(seed);
+  return () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+/** Share of comparisons whose verdict on a metric is `slower`, when `draw` makes the values of both arms. */
+export function detected(metric, draw, times) {
   const random = uniform(1);
   let found = 0;
-  for (let i = 0; i < times; i++) if (isDetected(draw(random), tier)) found++;
+  for (let i = 0; i < times; i++) {
+    const [own] = effectsOf([{ metric, ...draw(random), invalid: null }], 'layer', 'native');
+    if (own.verdict === 'slower') found++;
+  }
   return found / times;
 }
 

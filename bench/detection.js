@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { mean, median, sample, sampleStandardDeviation } from 'simple-statistics';
 import { stringify } from 'yaml';
+import { listMetrics } from '../dist/index.js';
 import { detected, percent, TIERS } from './detecting.js';
 
 const [tool, interposer, out] = process.argv.slice(2).map((path) => resolve(path));
@@ -80,18 +81,22 @@ console.log(`${reference.length} rounds\n`);
 console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---|').join('')}`);
 for (const id of ids)
   for (const [i, effect] of EFFECTS.entries()) {
-    const logs = slower[i]
+    const pairs = slower[i]
       .map((round, at) => [nsIn(round, id), nsIn(reference[at], id)])
-      .filter((pair) => pair.every(isMeasured))
-      .map(([slow, plain]) => Math.log(slow / plain));
+      .filter((pair) => pair.every(isMeasured));
+    const logs = pairs.map(([slow, plain]) => Math.log(slow / plain));
+    const metric = listMetrics().find((one) => one.id === id);
     const cells = [
       id,
       percent(effect),
       `× ${Math.exp(mean(logs)).toFixed(3)}`,
       `${(100 * sampleStandardDeviation(logs)).toFixed(1)} %`,
       ...TIERS.map((tier) => {
-        const draw = (random) => sample(logs, tier.rounds, random);
-        return tier.rounds > logs.length ? '–' : percent(detected(draw, tier, SETS));
+        const draw = (random) => {
+          const drawn = sample(pairs, tier.rounds, random);
+          return { system: drawn.map(([slow]) => slow), baseline: drawn.map(([, plain]) => plain) };
+        };
+        return tier.rounds > pairs.length ? '–' : percent(detected(metric, draw, SETS));
       }),
     ];
     console.log(`| ${cells.join(' | ')} |`);

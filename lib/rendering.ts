@@ -55,14 +55,15 @@ export function rendering(document: ResultDocument): (format: Format) => Promise
 export async function renderReport(given: ResultDocument, format: Format): Promise<string> {
   if (!formats.includes(format))
     throw new RangeError(`Expected format to be one of ${formats.join(', ')} but received ${String(format)}.`);
-  const [v, { comparisonDocumentSchema, runDocumentSchema }, { upgraded }] = await Promise.all([
+  const [v, { comparisonDocumentSchema, runDocumentSchema }, { upgraded }, { upToDate }] = await Promise.all([
     import('valibot'),
     import('./results/document.js'),
     import('./results/upgraded.js'),
+    import('./run/judged.js'),
   ]);
   const document = upgraded(given);
   if (!v.is(v.union([runDocumentSchema, comparisonDocumentSchema]), document))
     throw new TypeError('Expected document to be of run or compare but received something else.');
-  const rendered = await rendering(document)(format);
+  const rendered = await rendering(upToDate(document))(format);
   return typeof rendered === 'string' ? rendered : rendered.join('');
 }

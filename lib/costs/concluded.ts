@@ -1,10 +1,9 @@
 /** Adds costs and rankings to a document. */
 import type { ComparisonDocument } from '../results/document.js';
 import type { GpuPrices } from '../results/cost-schemas.js';
-import { alignedRounds } from '../results/rounds.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { definitionsIn } from '../metrics/stored-definitions.js';
-import { effects } from '../run/comparison-effects.js';
+import { judged } from '../run/judged.js';
 import { labelAmong } from '../systems/system-name.js';
 import type { System } from '../systems/system.js';
 import { costMetrics, withCosts } from './cost-metrics.js';
@@ -15,7 +14,7 @@ import { rankingsOf } from './ranking.js';
 /** The document with its rankings, which replace earlier ones. */
 export function ranked(document: ComparisonDocument): ComparisonDocument {
   const { rankings: _before, ...rest } = document;
-  const rankings = rankingsOf(document.plan.systems, document.systems, document.plan.order.length > 0);
+  const rankings = rankingsOf(document);
   return rankings.length === 0 ? rest : { ...rest, rankings };
 }
 
@@ -64,16 +63,6 @@ export function concluded(document: ComparisonDocument, given: GpuPrices | null)
   const metrics = costMetrics(definitionsIn(document.systems.flat()), prices.currency);
   if (metrics.length === 0) return ranked({ ...document, prices, warnings: [...document.warnings, NOTHING_PRICED] });
   const systems = document.systems.map((rounds) => rounds.map((round) => withCosts(round, metrics, prices)));
-  const known = definitionsIn(systems.flat());
-  return ranked({
-    ...document,
-    prices,
-    systems,
-    // All effects are computed again, because Holm's adjustment covers all of them.
-    effects: [
-      ...effects(known, alignedRounds(systems), document.plan.seed),
-      // Effects of metrics that this version does not know.
-      ...document.effects.filter((effect) => !known.some(({ id }) => id === effect.metric)),
-    ],
-  });
+  // All effects are computed again, because they are decided together.
+  return ranked(judged({ ...document, prices, systems }));
 }

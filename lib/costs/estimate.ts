@@ -1,6 +1,5 @@
-/** A value over rounds with a t interval of any level. */
-import { type Interval, type TEstimate, tEstimate } from '../stats/effect.js';
-import { tCritical } from '../stats/student-t.js';
+/** A value over rounds with its 95 % interval. */
+import { type Interval, intervalOf, meanEstimate } from '../stats/estimate.js';
 
 export interface Estimate {
   value: number;
@@ -11,14 +10,11 @@ export interface Estimate {
  * Null with fewer than two values, or if the result is not finite. With `byRatio`, estimates from logarithms, so that a
  * rate and the cost that is its inverse have corresponding intervals.
  */
-export function estimateOver(values: readonly number[], byRatio: boolean, alpha: number): Estimate | null {
-  const estimate = tEstimate(byRatio ? values.map(Math.log) : values);
-  if (estimate === null) return null;
-  const [value, low, high] = scaleOf(estimate, alpha).map(byRatio ? Math.exp : Number) as [number, number, number];
+export function estimateOver(values: readonly number[], byRatio: boolean): Estimate | null {
+  if (values.length < 2) return null;
+  const estimate = meanEstimate(byRatio ? values.map(Math.log) : values);
+  // Equal values leave the interval without a width: it describes them and decides nothing.
+  const ends = intervalOf(estimate) ?? [estimate.centre, estimate.centre];
+  const [value, low, high] = [estimate.centre, ...ends].map(byRatio ? Math.exp : Number) as [number, number, number];
   return [value, low, high].every(Number.isFinite) ? { value, interval: [low, high] } : null;
-}
-
-function scaleOf({ centre, standardError, df }: TEstimate, alpha: number): [number, number, number] {
-  const half = tCritical(alpha, df) * standardError;
-  return [centre, centre - half, centre + half];
 }

@@ -134,7 +134,7 @@ function coordinateOf(
     const without = invalid ?? results.find(({ status }) => status !== 'ok');
     return { missing: without ? `${id} is ${without.status}: ${without.reason ?? ''}` : `${id} was not measured` };
   }
-  return estimateOver(values, hasRatio(delta, values), 0.05) ?? { value: first, interval: null };
+  return estimateOver(values, hasRatio(delta, values)) ?? { value: first, interval: null };
 }
 
 interface Placed extends Pick<FrontPoint, 'system' | 'workload' | 'latency' | 'throughput'> {

@@ -1,8 +1,8 @@
 /**
- * Ranks the systems for each metric. The rank is 1 + the number of systems whose interval lies entirely on the better
- * side, so systems whose intervals overlap do not lower each other's rank.
+ * Ranks the systems for each metric. The rank is 1 + the number of systems that are shown to be better, by the effects of
+ * the systems on each other; systems without such a verdict share a rank.
  */
-import type { MetricResult, RunDocument } from '../results/document.js';
+import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../results/document.js';
 import type { RankedSystem, Ranking } from '../results/cost-schemas.js';
 import { alignedRounds } from '../results/rounds.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -13,7 +13,7 @@ import { isCostKey } from './cost-metrics.js';
 import { isEnergyKey } from './energy-metrics.js';
 import { estimateOver } from './estimate.js';
 
-/** Confidence level of all intervals of a ranking together (Bonferroni). */
+/** Confidence level of each interval of a ranking. */
 export const CONFIDENCE = 0.95;
 
 type Rounds = readonly (readonly RunDocument[])[];
@@ -33,11 +33,11 @@ const isRanked = (metric: MetricDefinition): metric is MetricDefinition & { dire
  * Rankings by the rates, p99 latencies, costs and energies of programs. Empty with fewer than two systems besides the
  * reference.
  */
-export function rankingsOf(names: readonly string[], systems: Rounds, isInterleaved: boolean): Ranking[] {
-  if (!isInterleaved || names.length < 3) return [];
+export function rankingsOf({ plan, systems, pairs }: ComparisonDocument): Ranking[] {
+  if (plan.order.length === 0 || plan.systems.length < 3) return [];
   return definitionsIn(systems.flat())
     .filter(isRanked)
-    .map((metric) => rankingOf(metric, names, systems));
+    .map((metric) => rankingOf(metric, plan.systems, systems, pairs));
 }
 
 /** The first system is the reference. */
@@ -45,8 +45,8 @@ function rankingOf(
   metric: MetricDefinition & { direction: 'lower' | 'higher' },
   names: readonly string[],
   systems: Rounds,
+  pairs: readonly Effect[],
 ): Ranking {
-  const [, ...candidates] = names;
   const aligned = alignedRounds(systems);
   // Results of different sessions are not compared.
   const places = aligned[0]?.map((_, place) => aligned.slice(1).every((rounds) => rounds[place] !== undefined)) ?? [];
@@ -54,11 +54,10 @@ function rankingOf(
     (aligned[index] ?? []).filter((_, place) => index === 0 || places[place]).flatMap((round) => round ?? []);
   const arms = names.map((_, index) => measuredIn(armsOf(index), metric.id));
   const reasons = arms.map((arm) => whyUnranked(arm, places.some(Boolean)));
-  const count = candidates.filter((_, i) => reasons[i + 1] === null).length;
   const entries = names.map((system, index): RankedSystem => {
     const { values } = arms[index] as Arm;
     const reason = index === 0 ? REFERENCE : reasons[index];
-    const estimate = estimateOver(values, hasRatio(metric.delta, values), (1 - CONFIDENCE) / Math.max(1, count));
+    const estimate = estimateOver(values, hasRatio(metric.delta, values));
     const isValid = reasons[index] === null;
     return {
       system,
@@ -70,7 +69,7 @@ function rankingOf(
     };
   });
   const { id, unit, direction } = metric;
-  return { metric: id, unit, direction, confidence: CONFIDENCE, systems: ordered(entries, direction) };
+  return { metric: id, unit, direction, confidence: CONFIDENCE, systems: ordered(entries, metric, pairs) };
 }
 
 export const REFERENCE = 'reference';
@@ -101,20 +100,27 @@ function whyUnranked({ values, missing }: Arm, areBeside: boolean): string | nul
   return missing[0] ? said(missing[0]) : `needs ${FEWEST_ROUNDS} rounds and has ${values.length}`;
 }
 
-type Interval = [number, number];
+/** Whether `a` is shown to be better than `b`. */
+const isBetter = (a: string, b: string, pairs: readonly Effect[]): boolean =>
+  pairs.some(
+    ({ system, baseline, verdict }) =>
+      (verdict === 'faster' && system === a && baseline === b) ||
+      (verdict === 'slower' && system === b && baseline === a),
+  );
 
-const liesBetter = (a: Interval, b: Interval, direction: 'lower' | 'higher'): boolean =>
-  direction === 'lower' ? a[1] < b[0] : a[0] > b[1];
-
-function ordered(entries: readonly RankedSystem[], direction: 'lower' | 'higher'): RankedSystem[] {
+function ordered(
+  entries: readonly RankedSystem[],
+  { id, direction }: Pick<MetricDefinition, 'id' | 'direction'>,
+  pairs: readonly Effect[],
+): RankedSystem[] {
   const ranked = entries.filter(({ reason, interval }) => reason === undefined && interval !== null);
-  const intervals = ranked.map(({ interval }) => interval as Interval);
+  const own = pairs.filter(({ metric }) => metric === id);
   const sign = direction === 'lower' ? 1 : -1;
   return [
     ...ranked
-      .map((entry, i) => ({
+      .map((entry) => ({
         ...entry,
-        rank: 1 + intervals.filter((other) => liesBetter(other, intervals[i] as Interval, direction)).length,
+        rank: 1 + ranked.filter((other) => isBetter(other.system, entry.system, own)).length,
       }))
       .sort((a, b) => a.rank - b.rank || sign * ((a.value as number) - (b.value as number))),
     ...entries.filter((entry) => !ranked.includes(entry)),

@@ -9,9 +9,8 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { besides } from '../results/rounds.js';
 import { isSimulated, type ResultDocument } from '../results/kinds.js';
 import { viewOf } from '../results/view.js';
+import { type Directed, effectsOf, type Measured } from '../run/family.js';
 import type { Baseline } from '../saved/baseline-store.js';
-import { type Effect as Judged, holmVerdicts, published } from '../stats/effect.js';
-import { unpairedEffect } from '../stats/unpaired.js';
 import type { Environment } from './document.js';
 import { environmentDifferences, environmentOf } from './environment.js';
 import { settingDifferences } from './settings.js';
@@ -84,45 +83,20 @@ export function checkKinds(systems: readonly { name: string; kind: string }[], {
   }
 }
 
-interface Sides {
-  metric: MetricDefinition;
-  system: string;
-  now: number[];
-  then: number[];
-  invalid: string | null;
-}
-
+/** The rounds of two sessions are not beside each other, so drift between the sessions is part of the effect. */
 function effectsAgainst(now: Systems, then: Systems, baseline: string, metrics: readonly MetricDefinition[]): Effect[] {
-  const sides = metrics
-    .filter(({ direction }) => direction !== 'none')
-    .flatMap((metric) => [...now.keys()].map((system) => sidesOf(metric, system, now, then)))
-    .filter((each) => each.now.length > 0 && each.then.length > 0);
-  const judged = sides.map(judge);
-  const verdicts = holmVerdicts(judged);
-  return sides.map(({ metric, system, now: values, then: stored, invalid }, i) =>
-    published(
-      { ...(judged[i] as Judged), bootstrapCi95: null },
-      {
-        metric: metric.id,
-        system,
-        baseline,
-        rounds: Math.min(values.length, stored.length),
-        verdict: verdicts[i] ?? 'inconclusive',
-        ...(invalid !== null && { reason: invalid }),
-      },
-    ),
-  );
+  const directed = metrics.filter((metric): metric is Directed => metric.direction !== 'none');
+  return [...now.keys()].flatMap((system) => {
+    const measured = directed
+      .map((metric) => measuredIn(metric, system, now, then))
+      .filter((each) => each.system.length > 0 && each.baseline.length > 0);
+    return effectsOf(measured, system, baseline);
+  });
 }
 
-function sidesOf(metric: MetricDefinition, system: string, now: Systems, then: Systems): Sides {
+function measuredIn(metric: Directed, system: string, now: Systems, then: Systems): Measured {
   const [a, b] = [now, then].map((systems) => valuesOf(metric, system, systems)) as [Values, Values];
-  return { metric, system, now: a.values, then: b.values, invalid: notComparable(metric, [...a.at, ...b.at]) };
-}
-
-function judge({ metric: { direction, delta }, now, then, invalid }: Sides): Judged {
-  if (direction === 'none') throw new Error('unreachable: a metric without a direction has no verdict');
-  if (invalid === null) return unpairedEffect(now, then, direction, delta);
-  return { ...unpairedEffect([], [], direction, delta), verdictRaw: 'invalid' };
+  return { metric, system: a.values, baseline: b.values, invalid: notComparable(metric, [...a.at, ...b.at]) };
 }
 
 interface Values {

@@ -1,6 +1,6 @@
 /** The result of a gate, for programs and reports. */
 import type { Effect, RunDocument } from '../results/document.js';
-import type { Interval } from '../stats/effect.js';
+import type { Interval } from '../stats/estimate.js';
 
 /** What affects the numbers besides the system itself. */
 export interface Environment {
@@ -38,7 +38,7 @@ export interface Case {
 }
 
 export interface GateDocument {
-  schemaVersion: 2;
+  schemaVersion: 3;
   kind: 'gate';
   tool: RunDocument['tool'];
   /** Start of the judged document. */
@@ -48,6 +48,8 @@ export interface GateDocument {
   /** Name of the stored baseline; null if systems were compared with the first of their own comparison. */
   baseline: string | null;
   environments: { now: Environment; baseline: Environment | null };
+  /** How a case is decided, and how often it is decided wrongly. */
+  rule: string;
   passed: boolean;
   cases: Case[];
   /** Against the stored baseline, between sessions; empty without one. */

@@ -9,7 +9,7 @@ import { againstBaseline } from './against-baseline.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
 import type { Case, GateDocument } from './document.js';
 import { environmentOf } from './environment.js';
-import { judge, judgedSystems } from './judge.js';
+import { GATE_RULE, judge, judgedSystems } from './judge.js';
 import { checkSystems, defaultThresholds, relabelledThresholds, type Thresholds } from './thresholds.js';
 
 /** Throws UsageError if there is nothing to judge, so that no gate passes without checking anything. */
@@ -87,7 +87,7 @@ function judged(
   const stored = baseline && against && { name: baseline.name, effects: against.effects };
   const cases = judge({ document, thresholds, metrics, stored });
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     kind: 'gate',
     tool: document.tool,
     startedAt: document.startedAt,
@@ -98,6 +98,7 @@ function judged(
       now: environmentOf(document),
       baseline: against?.environments.baseline ?? null,
     },
+    rule: GATE_RULE,
     passed: cases.every(({ countsAs }) => countsAs === 'passed'),
     cases,
     effects: against?.effects ?? [],

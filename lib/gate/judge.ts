@@ -7,10 +7,13 @@ import { estimateText, inOneLine } from '../results/quantity.js';
 import type { ResultDocument } from '../results/kinds.js';
 import { type Cell, type SystemView, viewOf } from '../results/view.js';
 import { violationsIn } from '../results/violations.js';
-import type { Delta, Interval } from '../stats/effect.js';
+import { boundOf, type Delta } from '../stats/effect.js';
+import type { Interval } from '../stats/estimate.js';
 import type { Case } from './document.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
+import { limitInterval } from './limit.js';
 import type { Counting, MetricThresholds, Thresholds } from './thresholds.js';
+import { allowedFor, type Judged, judgedAgainst, type Tolerated } from './tolerance.js';
 
 export interface Judgement {
   document: ResultDocument;
@@ -23,6 +26,9 @@ export interface Judgement {
 /** Improvements from this size on are reported. */
 const IMPROVEMENT = 0.1;
 
+export const GATE_RULE =
+  'A change fails if a difference is shown (of those that are shown, at most 5 % are expected to be false) and its whole 95 % interval lies beyond the tolerance; it passes if it is shown to be within (one-sided test at 5 %). A limit fails or passes by one-sided tests at 5 % over all limits of the gate together.';
+
 /**
  * The outcomes, by system and then by metric. The first system of a comparison, the reference, is judged only if the
  * thresholds name it or there is a stored baseline; all others always. A failure in it fails the gate in any case.
@@ -33,8 +39,11 @@ export function judge({ document, thresholds, metrics, stored }: Judgement): Cas
   const definitions = metrics.filter(
     ({ id }) => thresholds.metrics.get(id)?.named || rows.some((row) => row.id === id),
   );
-  return systems.flatMap((system) =>
-    definitions.flatMap((metric) => {
+  const limits = definitions.filter(({ id }) => thresholds.metrics.get(id)?.limit != null).length;
+  return systems.flatMap((system) => {
+    const known = (stored?.effects ?? effects).filter((each) => each.system === system.name);
+    const judged = judgedIn(known, metrics, thresholds);
+    return definitions.flatMap((metric) => {
       const cell = rows.find(({ id }) => id === metric.id)?.cells.find((each) => each.system === system.name);
       const about: About = {
         metric,
@@ -44,12 +53,30 @@ export function judge({ document, thresholds, metrics, stored }: Judgement): Cas
         missing: thresholds.missing,
         oneRoundFails: thresholds.oneRound !== 'pass',
         reference: stored ? `baseline ${stored.name}` : (systems[0]?.name ?? ''),
-        effect: (stored?.effects ?? effects).find((e) => e.metric === metric.id && e.system === system.name),
+        effect: known.find((each) => each.metric === metric.id),
+        judged: judged.get(metric.id) ?? null,
+        limits: limits * systems.filter((each) => isJudged(each, thresholds, stored !== null)).length,
         hasReference: stored !== null || systems.length > 1,
       };
       return isJudged(system, thresholds, stored !== null) ? casesOf(about) : brokenCases(about);
-    }),
-  );
+    });
+  });
+}
+
+/** The effects of one system are one family, whatever the gate checks of them. */
+function judgedIn(
+  effects: readonly Effect[],
+  metrics: readonly MetricDefinition[],
+  thresholds: Thresholds,
+): Map<string, Judged> {
+  const family = effects.flatMap((effect): Tolerated[] => {
+    const metric = metrics.find(({ id }) => id === effect.metric);
+    if (!metric || metric.direction === 'none') return [];
+    const allowed = allowedFor(metric, thresholds.metrics.get(metric.id)?.regression ?? null);
+    return [{ effect, direction: metric.direction, allowed }];
+  });
+  const judged = judgedAgainst(family);
+  return new Map(family.flatMap(({ effect }, i) => (judged[i] ? [[effect.metric, judged[i]]] : [])));
 }
 
 /** The systems of a document that a gate judges. */
@@ -71,6 +98,10 @@ interface About {
   /** Text of what the system is compared with. */
   reference: string;
   effect: Effect | undefined;
+  /** The effect against the tolerance; null without a number on its scale. */
+  judged: Judged | null;
+  /** How many limits the gate checks. */
+  limits: number;
   hasReference: boolean;
 }
 
@@ -170,8 +201,17 @@ const withoutReference = (about: About, allowed: Delta): Case => ({
   threshold: regressionText(about, allowed),
 });
 
-const regressionText = ({ metric, reference }: About, allowed: Delta): string =>
-  `at most ${'relative' in allowed ? `${number(100 * allowed.relative)} %` : `${number(allowed.absolute)} ${metric.unit}`} worse than ${reference}`;
+const amountText = ({ unit }: MetricDefinition, allowed: Delta): string =>
+  'relative' in allowed ? `${number(100 * allowed.relative)} %` : `${number(allowed.absolute)} ${unit}`;
+
+/** `at most 10 % worse than native (maxRegression: 10)`. */
+function regressionText({ metric, reference }: About, allowed: Delta): string {
+  const setting =
+    'relative' in allowed
+      ? `maxRegression: ${number(100 * allowed.relative)}`
+      : `maxDifference: ${number(allowed.absolute)}`;
+  return `at most ${amountText(metric, allowed)} worse than ${reference} (${setting})`;
+}
 
 interface Outcomes {
   outcome: 'passed' | 'failed' | 'inconclusive';
@@ -184,7 +224,7 @@ interface Outcomes {
 const spanning = (value: number | null, [low, high]: Interval): Interval =>
   value === null ? [low, high] : [Math.min(low, value), Math.max(high, value)];
 
-/** `worst` and `interval` are on a scale where more is worse; the whole interval decides. */
+/** `worst` and `interval` are on a scale where more is worse. */
 function outcomeOf(worst: number, interval: Interval, { inconclusive }: MetricThresholds): Outcomes {
   if (interval[0] > worst) return { outcome: 'failed', countsAs: 'failed' };
   if (interval[1] <= worst) return { outcome: 'passed', countsAs: 'passed' };
@@ -196,13 +236,13 @@ const words = { passed: 'is within', failed: 'is beyond', inconclusive: 'may be 
 const oriented = ([low, high]: Interval, direction: MetricDefinition['direction']): Interval =>
   direction === 'higher' ? [-high, -low] : [low, high];
 
-function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
-  const { metric, settings } = about;
-  const measured = value as number;
+function limitCase(about: About, cell: Cell, limit: number): Case {
+  const { metric, settings, limits } = about;
+  const measured = cell.value as number;
   const threshold = `${metric.direction === 'higher' ? 'at least' : 'at most'} ${number(limit)} ${metric.unit}`;
   const [worst] = oriented([limit, limit], metric.direction);
-  const span = spanning(measured, ci95 ?? [measured, measured]);
-  const judged = outcomeOf(worst, oriented(span, metric.direction), settings);
+  const interval = limitInterval(cell, limits) ?? cell.ci95 ?? [measured, measured];
+  const judged = outcomeOf(worst, oriented(spanning(measured, interval), metric.direction), settings);
   const isInDoubt = isOfOneRound(about) && judged.outcome !== 'failed';
   const found = isInDoubt ? ({ outcome: 'inconclusive', countsAs: 'failed' } as const) : judged;
   return {
@@ -211,13 +251,29 @@ function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
     threshold,
     ...found,
     value: measured,
-    interval: ci95,
-    reason: `${inOneLine(estimateText({ value: measured, ci95 }, metric.unit))} ${words[judged.outcome]} the limit${isInDoubt ? `, but ${ONE_ROUND}` : ''}`,
+    interval: cell.ci95,
+    reason: `${inOneLine(estimateText({ value: measured, ci95: cell.ci95 }, metric.unit))} ${words[judged.outcome]} the limit${isInDoubt ? `, but ${ONE_ROUND}` : ''}`,
   };
 }
 
+/** Failed: shown to be worse, and wholly beyond the tolerance. Passed: shown not to be worse than the tolerance. */
+function regressionOutcome(
+  { verdict, relevance, evidence: { ci90 }, bound }: Judged,
+  settings: MetricThresholds,
+): Outcomes {
+  if (verdict === 'slower' && relevance === 'beyond') return { outcome: 'failed', countsAs: 'failed' };
+  if (ci90 && ci90[1] <= bound) return { outcome: 'passed', countsAs: 'passed' };
+  return { outcome: 'inconclusive', countsAs: countAs(settings.inconclusive) };
+}
+
+/** What the metric's δ says where the tolerance says something else. */
+function deltaText({ metric }: About, effect: Effect, { verdict }: Judged): string {
+  if (effect.verdict === verdict) return '';
+  return `; by the metric's own δ of ${amountText(metric, metric.delta)} the verdict is ${effect.verdict}`;
+}
+
 function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
-  const { metric, settings } = about;
+  const { metric, settings, judged } = about;
   const isRatio = 'relative' in allowed;
   const [value, interval] = isRatio ? [effect.ratio, effect.ratioCi95] : [effect.difference, effect.differenceCi95];
   const head = {
@@ -231,27 +287,28 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   if (effect.verdict === 'invalid')
     return { ...head, outcome: 'invalid', countsAs: 'failed', reason: effect.reason ?? 'invalid' };
   // Fails regardless of `inconclusive`, because there is no evidence that the threshold is met.
-  if (!interval)
+  if (!interval || !judged)
     return { ...head, outcome: 'inconclusive', countsAs: 'failed', reason: whyNoInterval(effect, isRatio) };
-  const span = spanning(value, interval);
-  const scale = isRatio ? span : oriented(span, metric.direction);
-  const found = outcomeOf(isRatio ? 1 + allowed.relative : allowed.absolute, scale, settings);
+  const found = regressionOutcome(judged, settings);
   const shown = effectText(effect, metric.unit);
-  const improvement = improvementText(about, allowed, scale[1]);
+  const improvement = improvementText(about, allowed, judged);
   return {
     ...head,
     ...found,
-    reason: `${shown} ${words[found.outcome]} it`,
+    reason: `${shown} ${words[found.outcome]} it${deltaText(about, effect, judged)}`,
     ...(improvement !== null && { improvement: `${shown} ${improvement}` }),
   };
 }
 
-/** `high`: the end of the interval that shows the smallest improvement. */
-function improvementText({ metric, reference }: About, allowed: Delta, high: number): string | null {
-  const isRatio = 'relative' in allowed;
-  if (high >= (isRatio ? 1 / (1 + IMPROVEMENT) : -allowed.absolute)) return null;
-  const amount = isRatio ? `${100 * IMPROVEMENT} %` : `${number(allowed.absolute)} ${metric.unit}`;
-  return `is better than ${reference} by more than ${amount}`;
+/** Where the whole interval shows it. */
+function improvementText(
+  { metric, reference }: About,
+  allowed: Delta,
+  { verdict, evidence: { ci95 } }: Judged,
+): string | null {
+  const least: Delta = 'relative' in allowed ? { relative: IMPROVEMENT } : allowed;
+  if (verdict !== 'faster' || !ci95 || ci95[1] >= -boundOf(least)) return null;
+  return `is better than ${reference} by more than ${amountText(metric, least)}`;
 }
 
 const whyNoInterval = ({ differenceCi95 }: Effect, isRatio: boolean): string =>

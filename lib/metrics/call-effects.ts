@@ -7,8 +7,9 @@ import * as v from 'valibot';
 import { findMetric } from './registry.js';
 import type { CallEffect, RunDocument } from '../results/document.js';
 import { grouped } from '../results/grouped.js';
-import { againstZero, holmVerdicts, type ZeroEffect } from '../stats/effect.js';
+import { againstZero } from '../stats/effect.js';
 import { median } from '../stats/median.js';
+import { decide } from '../stats/verdict.js';
 
 /** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
@@ -36,12 +37,15 @@ interface Measured extends v.InferOutput<typeof pairSchema> {
   round: RunDocument;
 }
 
+/**
+ * A pair's difference is a median of whole nanoseconds at best: rounds that agree do not make it certain, and less does
+ * not count.
+ */
+const STEP_NS = 1;
+
 /** For every system. The baseline's calls show the error that the others' can have. */
 export function callEffects(systems: readonly Arms[]): CallEffect[] {
-  return systems.flatMap((arms) => {
-    const measured = arms.flatMap((round) => (round ? pairedCalls(round) : []));
-    return [...grouped(measured, ({ metric }) => metric).values()].flatMap(ofMetric);
-  });
+  return systems.flatMap((arms) => ofSystem(arms.flatMap((round) => (round ? pairedCalls(round) : []))));
 }
 
 function pairedCalls(round: RunDocument): Measured[] {
@@ -58,18 +62,22 @@ function pairedCalls(round: RunDocument): Measured[] {
     });
 }
 
-/** Holm's adjustment covers the calls of one metric in one system. */
-function ofMetric(measured: readonly Measured[]): CallEffect[] {
-  const calls = [...grouped(measured, ({ call }) => call).entries()];
-  const judged = calls.map(([, rounds]) => againstZero(rounds.map(({ overheadNs }) => overheadNs)));
-  const verdicts = holmVerdicts(judged);
-  return calls.map(([call, rounds], i) => {
+/** All calls of one system are one family. */
+function ofSystem(measured: readonly Measured[]): CallEffect[] {
+  const calls = [...grouped(measured, ({ metric, call }) => JSON.stringify([metric, call])).values()].map((rounds) => ({
+    rounds,
+    found: againstZero(
+      rounds.map(({ overheadNs }) => overheadNs),
+      STEP_NS,
+    ),
+  }));
+  const decisions = decide(calls.map(({ found: { evidence } }) => ({ evidence, delta: STEP_NS })));
+  return calls.map(({ rounds, found: { value, ci95, evidence } }, i) => {
     const [first] = rounds as [Measured];
-    const { value, ci95, verdictRaw } = judged[i] as ZeroEffect;
     return {
       metric: first.metric,
       system: first.round.system.name,
-      call,
+      call: first.call,
       owner: first.owner ?? ownerOf(first),
       intercepted: rounds.some(({ intercepted }) => intercepted),
       interceptedOn: provenanceOf(first)?.interposed ?? null,
@@ -77,8 +85,8 @@ function ofMetric(measured: readonly Measured[]): CallEffect[] {
       overheadNs: value,
       overheadCi95: ci95,
       bareNs: median(rounds.map(({ bareNs }) => bareNs)).value,
-      verdict: verdicts[i] as CallEffect['verdict'],
-      verdictRaw,
+      p: evidence.p,
+      verdict: decisions[i]?.verdict ?? 'inconclusive',
     };
   });
 }

@@ -3,7 +3,7 @@ import type { ApplicationPath, Check, MetricResult, Tier } from '../results/docu
 import type { NativeDevice } from '../native/addon-types.js';
 import type { GroundTruth } from '../native/ground-truth.js';
 import type { Session } from '../native/session.js';
-import type { Delta } from '../stats/effect.js';
+import type { Delta, ValueKind } from '../stats/effect.js';
 import type { ProcessProofs } from '../systems/process-proofs.js';
 import type { System, Tenant } from '../systems/system.js';
 import type { Worker } from '../workers/worker.js';
@@ -191,6 +191,8 @@ export interface MetricDefinition {
   estimator: string;
   /** The smallest difference that counts: relative, or absolute in the unit if values may be ≤ 0. */
   delta: Delta;
+  /** How its values vary from round to round. Default: `continuous`. */
+  values?: ValueKind;
   /** A condition that two results must share to be compared, e.g. the number of processes. */
   comparedAt?: ComparedAt;
   /** What it needs beyond one GPU and one process, as text; empty if nothing. */

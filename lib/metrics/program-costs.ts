@@ -6,7 +6,8 @@ import { type CallProfile, callsOf, type Phase, stepsOf } from '../results/call-
 import type { CallEffect, ProgramCost, RunDocument } from '../results/document.js';
 import { grouped } from '../results/grouped.js';
 import { mean } from '../stats/mean.js';
-import { againstZero, type Interval } from '../stats/effect.js';
+import { againstZero } from '../stats/effect.js';
+import type { Interval } from '../stats/estimate.js';
 import { callEffects } from './call-effects.js';
 
 /** A system's rounds; undefined if it was not measured in the same rounds as the others. */

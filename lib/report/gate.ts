@@ -46,6 +46,7 @@ export function gateReport(found: GateDocument): string {
       : []),
     ...(rows.length > 0 ? [table(columns, rows)] : []),
     ...(improvements.length > 0 ? [improvements.join('\n')] : []),
+    found.rule,
     summary(found),
   ].join('\n\n');
 }

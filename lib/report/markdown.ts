@@ -4,7 +4,7 @@ import { categoryTitle } from '../results/category-title.js';
 import { missingText } from './comparison.js';
 import { limitText } from './limit-text.js';
 import { violationText } from './violation-text.js';
-import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
+import { effectText, establishedText, relevanceText } from '../results/effect-text.js';
 import { frontierMarkdown } from './frontier.js';
 import { costsMarkdown } from './costs.js';
 import { PROGRAM_NOTE, PROGRAM_TITLE, programCostTable } from './program-costs.js';
@@ -130,21 +130,16 @@ function effectTable(view: View): string | null {
   const rows = new Map(rowsOf(view).map((row) => [row.id, row]));
   const difference = ({ metric, difference: value, differenceCi95: ci95 }: Effect) =>
     value === null ? '–' : markdownText(inOneLine(estimateText({ value, ci95 }, rows.get(metric)?.unit ?? '', true)));
-  const bootstrap = (effect: Effect) => {
-    const row = rows.get(effect.metric);
-    return row ? markdownText(scaledText(bootstrapOf(effect, row))) : '–';
-  };
   const columns = [
     ...[left('Metric'), left('System'), right('Rounds'), right('Difference')],
-    ...[right('Bootstrap'), left('Before Holm'), left('Verdict'), right('Welch p'), right('Mann–Whitney p')],
+    ...[left('Shown'), left('Size'), left('Verdict'), right('p'), right('Mann–Whitney p')],
   ];
   return markdownTable(
     columns,
     view.effects.map((effect) => [
       ...[markdownText(effect.metric), markdownText(effect.system), String(effect.rounds)],
-      ...[difference(effect), bootstrap(effect)],
-      ...[effect.verdictRaw, effect.verdict],
-      ...[cellText(effect.pValues.welch), cellText(effect.pValues.mannWhitney)],
+      ...[difference(effect), establishedText(effect), relevanceText(effect), effect.verdict],
+      ...[cellText(effect.p), cellText(effect.pMannWhitney)],
     ]),
   );
 }

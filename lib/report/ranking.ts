@@ -10,7 +10,7 @@ import type { Fact } from './words.js';
 
 export const RANKING_TITLE = 'Ranking';
 
-export const RANKING_NOTE = `A rank is 1 + the number of systems whose interval lies wholly on the better side, so that systems whose intervals overlap can share a rank. Values are means over rounds, geometric ones where the metric is compared by ratio; the intervals of one metric hold together with ${100 * CONFIDENCE} % confidence (Bonferroni). The baseline is the reference and has no rank.`;
+export const RANKING_NOTE = `A rank is 1 + the number of systems that are shown to be better in the same rounds; systems without a verdict on each other share a rank. Values are means over rounds, geometric ones where the metric is compared by ratio, with ${100 * CONFIDENCE} % intervals. The baseline is the reference and has no rank.`;
 
 const rankingsOf = ({ document }: View): readonly Ranking[] =>
   isComparison(document) ? (document.rankings ?? []) : [];

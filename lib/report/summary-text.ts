@@ -1,13 +1,11 @@
 /** The executive summary: the most important effects, verdicts and states in sentences. */
 import { findMetric } from '../metrics/registry.js';
-import { findMetricOf, isOfProgram } from '../metrics/stored-definitions.js';
+import { isOfProgram } from '../metrics/stored-definitions.js';
 import type { CallEffect, Effect } from '../results/document.js';
 import { effectText, VERDICTS } from '../results/effect-text.js';
-import { isComparison } from '../results/kinds.js';
 import { capitalised, plain } from '../results/plain.js';
 import { estimateText, inOneLine, quantity } from '../results/quantity.js';
 import { rowsOf, type View } from '../results/view.js';
-import { roundsNeeded } from '../stats/rounds-needed.js';
 import { callCosts, costText, type SystemCosts } from './costs.js';
 import { interferenceMaps, queueSentence } from './isolation/interference.js';
 
@@ -36,7 +34,7 @@ function against(view: View, name: string, priced: readonly SystemCosts[]): stri
     ...interferenceMaps(view).flatMap((map) => (map.system === name ? queueSentence(map) : null)),
     calls(priced.find(({ system }) => system === name)),
     tally(effects),
-    open(view, name),
+    open(effects),
   ];
   return plain(`${name} against ${first.baseline}: ${sentences.filter(Boolean).join(' ')}`);
 }
@@ -103,20 +101,11 @@ function tally(effects: readonly Effect[]): string {
   return `Of ${effects.length} metrics: ${parts.join(', ')}.`;
 }
 
-/**
- * The metrics that need the fewest further rounds to be resolved. Uses the document, because the smallest change that
- * counts is in the metric's own unit.
- */
-function open({ document }: View, name: string): string | null {
-  const effects = isComparison(document) ? document.effects : [];
-  const those = effects
-    .filter(({ system, verdict }) => system === name && verdict === 'inconclusive')
-    .map((effect) => {
-      const delta = findMetricOf(document, effect.metric)?.delta;
-      return { metric: effect.metric, rounds: delta ? roundsNeeded(effect, delta) : null };
-    });
+/** The metrics that need the fewest further rounds to be resolved. */
+function open(effects: readonly Effect[]): string | null {
+  const those = effects.filter(({ verdict }) => verdict === 'inconclusive');
   const known = those
-    .flatMap(({ metric, rounds }) => (rounds === null ? [] : [{ metric, rounds }]))
+    .flatMap(({ metric, roundsNeeded: rounds }) => (rounds === null ? [] : [{ metric, rounds }]))
     .sort((a, b) => a.rounds - b.rounds);
   if (those.length === 0) return null;
   const named = known.slice(0, MOST_OPEN).map(({ metric, rounds }) => `${metric} ${rounds}`);

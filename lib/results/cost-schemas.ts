@@ -24,12 +24,12 @@ export const gpuPricesSchema = v.strictObject({
   ),
 });
 
-/** Ranks of the systems in one metric: 1 + the number of systems whose interval lies entirely on the better side. */
+/** Ranks of the systems in one metric: 1 + the number of systems that are shown to be better. */
 export const rankingSchema = v.strictObject({
   metric: v.string(),
   unit: v.string(),
   direction: v.picklist(['lower', 'higher']),
-  /** Confidence that all intervals of the ranked systems hold at the same time. */
+  /** Confidence level of each interval. */
   confidence: finite,
   /** Best first; then the reference and those without a rank. */
   systems: v.array(

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { MOST_BLOCKS } from '../stats/blocks.js';
 import { gpuPricesSchema, rankingSchema } from './cost-schemas.js';
 
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Replaces a secret value. */
 export const NOT_RECORDED = '(not recorded)';
@@ -247,21 +247,41 @@ export const effectSchema = v.strictObject({
   rounds: count,
   /** Oriented: above 1 is worse in the metric's direction. Null if values may be zero or negative. */
   ratio: v.nullable(finite),
+  /** Inside ±δ, the 90 % interval shows that the effect is too small to count; see `relevance`. */
+  ratioCi90: interval,
   ratioCi95: interval,
   /** System − baseline in the metric's unit, signed. */
   difference: v.nullable(finite),
+  differenceCi90: interval,
   differenceCi95: interval,
+  /** Two-sided p of no difference, by the model of the intervals; null if it could not be tested. */
+  p: v.nullable(finite),
   /**
-   * From a hierarchical bootstrap over rounds and blocks, seeded with the plan's seed: on the scale of `ratio` if the
-   * metric's δ is relative and all values are positive, else on that of `difference`. Null below 10 rounds. Given in
-   * addition to the t intervals above, one of which decides the verdict.
+   * Standard deviations between rounds of the system and of the baseline, of logarithms where there is a ratio; null with
+   * one round.
    */
-  bootstrapCi95: interval,
-  /** The verdict after Holm's adjustment over all effects of the document. */
+  betweenRounds: v.nullable(v.tuple([finite, finite])),
+  /** Rank test of the rounds, given in addition; it decides nothing. */
+  pMannWhitney: v.nullable(finite),
+  /**
+   * Whether a difference is shown. Of the differences of one system that are published, at most 5 % are expected to be
+   * false.
+   */
+  established: v.boolean(),
+  /**
+   * `within`: shown to be smaller than δ. `beyond`: the whole 95 % interval lies beyond δ. `straddles`: perhaps too small
+   * to count. Null without an interval.
+   */
+  relevance: v.nullable(v.picklist(['within', 'beyond', 'straddles'])),
+  /** `same` if `relevance` is `within`; else `slower` or `faster` if established; else `inconclusive`. */
   verdict: verdictSchema,
-  verdictRaw: verdictSchema,
-  /** Two-sided, on rounds; given in addition to the interval, which decides. */
-  pValues: v.strictObject({ welch: v.nullable(finite), mannWhitney: v.nullable(finite) }),
+  /**
+   * Estimated rounds after which the verdict is no longer inconclusive, with a probability of 80 % if the estimates so far
+   * are right. Null if it is decided, cannot be estimated or needs more than 500.
+   */
+  roundsNeeded: v.nullable(count),
+  /** Set for values that do not vary, such as counts: they are compared as values and are in no family. */
+  exact: v.optional(v.literal(true)),
   reason: v.optional(v.string()),
 });
 
@@ -284,9 +304,10 @@ export const callEffectSchema = v.strictObject({
   overheadCi95: interval,
   /** Cost of the driver's own call: median over rounds. */
   bareNs: finite,
-  /** Against zero, after Holm's adjustment over the calls of the metric in this system. */
+  /** Two-sided p of no cost; null if it could not be tested. */
+  p: v.nullable(finite),
+  /** Against zero: `slower` or `faster` if a cost is shown, with all calls of the system as one family. */
   verdict: verdictSchema,
-  verdictRaw: verdictSchema,
 });
 
 /** The cost of interception for a program, from its call profile: a sum over its calls in one phase. */
@@ -381,7 +402,12 @@ export const comparisonDocumentSchema = v.strictObject({
   }),
   /** Documents by system, then by round. */
   systems: v.array(v.array(runDocumentSchema)),
+  /** Of every system against the first one. */
   effects: v.array(effectSchema),
+  /** Of every other system against those before it, in the same form: `baseline` is the other system. */
+  pairs: v.array(effectSchema),
+  /** The schema version of the document from whose rounds today's rules computed these effects; absent if it is this one. */
+  rejudgedFrom: v.optional(count),
   /** Effects from in-process pairs: see callEffectSchema. Absent in documents of schema version 1. */
   callEffects: v.optional(v.array(callEffectSchema)),
   /** Set if --profile named a call profile: for every system and phase. */

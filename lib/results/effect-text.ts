@@ -1,7 +1,6 @@
 /** Text of effects, shared by all formats. */
 import type { Effect } from './document.js';
-import { estimateText, type EstimateText, inOneLine, range } from './quantity.js';
-import type { Row } from './view.js';
+import { estimateText, type EstimateText, inOneLine } from './quantity.js';
 
 export type Verdict = Effect['verdict'];
 
@@ -35,20 +34,15 @@ export function effectText(effect: Effect | null, unit: string): string {
   return size ? inOneLine(sizeText(size)) : '–';
 }
 
-/**
- * A document does not record the scale of the bootstrap interval, so it is derived here: values and blocks must all be
- * positive for a ratio.
- */
-export function bootstrapOf({ ratio, system, baseline, bootstrapCi95 }: Effect, { unit, cells }: Row): Scaled {
-  const arms = cells.filter((cell) => cell.system === system || cell.system === baseline);
-  const blocks = arms.flatMap(({ results }) => results.flatMap((result) => result.blocks ?? []));
-  return { unit: ratio !== null && blocks.every((block) => block > 0) ? null : unit, ci95: bootstrapCi95 };
-}
+/** Whether a difference is shown. */
+export const establishedText = ({ established, verdict }: Effect): string =>
+  verdict === 'invalid' ? '–' : established ? 'shown' : 'not shown';
 
-/** `× 1.072 … 1.099` or `+10.00 … +14.00 ns`. */
-export function scaledText({ unit, ci95 }: Scaled): string {
-  if (!ci95) return '–';
-  if (unit === null) return `× ${range(ci95)}`;
-  const { interval, unit: shown } = sizeText({ value: ci95[1], ci95, unit });
-  return `${interval} ${shown}`;
-}
+const RELEVANCE: Readonly<Record<NonNullable<Effect['relevance']>, string>> = {
+  within: 'too small to count',
+  beyond: 'large enough to count',
+  straddles: 'perhaps too small to count',
+};
+
+/** How the size relates to the smallest change that counts. */
+export const relevanceText = ({ relevance }: Effect): string => (relevance === null ? '–' : RELEVANCE[relevance]);

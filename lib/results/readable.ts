@@ -1,6 +1,5 @@
 /** A view for people: every metric in a unit that fits its values. Formats for programs use the original view. */
 import type { Effect, MetricResult, Stats } from './document.js';
-import { bootstrapOf } from './effect-text.js';
 import { fitting, type Scale } from './quantity.js';
 import { type Cell, type Row, rowsOf, type Spread, type Tail, type View } from './view.js';
 
@@ -11,7 +10,7 @@ export function readable(view: View): View {
     categories: view.categories.map(({ name, rows: own }) => ({ name, rows: own.map(scaledRow) })),
     effects: view.effects.map((effect) => {
       const row = rows.get(effect.metric);
-      return row ? scaledEffect(effect, row, scaleOf(row)) : effect;
+      return row ? scaledEffect(effect, scaleOf(row)) : effect;
     }),
   };
 }
@@ -38,7 +37,7 @@ function scaleOf({ cells, unit }: Row): Scale {
 function scaledRow(row: Row): Row {
   const scale = scaleOf(row);
   if (scale.size === 1) return row;
-  return { ...row, unit: scale.unit, cells: row.cells.map((cell) => scaledCell(cell, row, scale)) };
+  return { ...row, unit: scale.unit, cells: row.cells.map((cell) => scaledCell(cell, scale)) };
 }
 
 type Interval = [number, number] | null;
@@ -48,7 +47,7 @@ const one = <Value extends number | null>(value: Value, { size }: Scale): Value 
 
 const ends = (ci95: Interval, scale: Scale): Interval => ci95 && [one(ci95[0], scale), one(ci95[1], scale)];
 
-const scaledCell = (cell: Cell, row: Row, scale: Scale): Cell => ({
+const scaledCell = (cell: Cell, scale: Scale): Cell => ({
   ...cell,
   results: cell.results.map((result) => scaledResult(result, scale)),
   values: cell.values.map((value) => one(value, scale)),
@@ -56,7 +55,7 @@ const scaledCell = (cell: Cell, row: Row, scale: Scale): Cell => ({
   ci95: ends(cell.ci95, scale),
   tail: cell.tail && scaledTail(cell.tail, scale),
   spread: cell.spread && scaledSpread(cell.spread, scale),
-  effect: cell.effect && scaledEffect(cell.effect, row, scale),
+  effect: cell.effect && scaledEffect(cell.effect, scale),
 });
 
 const scaledTail = (tail: Tail, scale: Scale): Tail => ({
@@ -73,14 +72,14 @@ const scaledSpread = (spread: Spread, scale: Scale): Spread => ({
 });
 
 /** A ratio has no unit. */
-function scaledEffect(effect: Effect, row: Row, scale: Scale): Effect {
+function scaledEffect(effect: Effect, scale: Scale): Effect {
   if (scale.size === 1) return effect;
-  const isRatio = bootstrapOf(effect, row).unit === null;
   return {
     ...effect,
     difference: one(effect.difference, scale),
+    differenceCi90: ends(effect.differenceCi90, scale),
     differenceCi95: ends(effect.differenceCi95, scale),
-    bootstrapCi95: isRatio ? effect.bootstrapCi95 : ends(effect.bootstrapCi95, scale),
+    betweenRounds: effect.ratio === null ? ends(effect.betweenRounds, scale) : effect.betweenRounds,
   };
 }
 

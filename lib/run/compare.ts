@@ -2,7 +2,6 @@
  * Compares systems: interleaved rounds of fresh workers, one run document each, then effects against the first system.
  */
 import { randomUUID } from 'node:crypto';
-import { callEffects } from '../metrics/call-effects.js';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
@@ -24,15 +23,14 @@ import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
 import { type Choice, chooseDevice } from './device.js';
-import { effects } from './comparison-effects.js';
+import type { FinishedRound, Round } from './finished-round.js';
 import { measureFurther, withFurther } from './further-workers.js';
 import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health-summary.js';
+import { conclusionsOf } from './judged.js';
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
-
 import { emptyResult, sortedById } from './results.js';
 import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances } from './resume.js';
-import type { FinishedRound, Round } from './finished-round.js';
 import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
 
 /** Between the seeds of the processes of a round: those of rounds are consecutive. */
@@ -146,8 +144,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
       order: order.map((indexes) => indexes.map((index) => request.systems[index]?.name ?? '')),
     },
     systems: documents.map((rounds) => rounds.filter(Boolean)),
-    effects: effects(sortedDefinitions(request), documents, request.plan.seed),
-    callEffects: callEffects(documents),
+    ...conclusionsOf(sortedDefinitions(request), documents),
     computeLimits,
     violations: violationsIn(documents.flat().filter(Boolean)),
     warnings: [...warnings, ...reuseNote(documents), ...disturbances(documents)],

@@ -1,34 +1,26 @@
 /**
- * Computes effects from documents by system and round: every system against the baseline, for every metric, with Holm's
- * adjustment over all.
+ * Computes effects from documents by system and round: every system against the baseline, and the other systems against
+ * each other. The effects of one system against one other are a family; docs/method.md says what that means.
  */
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { type Arm, type ArmRound, bootstrapCi95 } from '../stats/bootstrap.js';
-import { effect, holmVerdicts, published, type Effect as RoundEffect } from '../stats/effect.js';
-
-interface Pairing {
-  metric: MetricDefinition;
-  system: string;
-  baseline: string;
-  rounds: ArmRound[];
-  /** Why this pair has no verdict although it was measured. */
-  invalid: string | null;
-}
+import { type Directed, effectsOf, type Measured } from './family.js';
 
 /** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
+
+interface Round {
+  system: number;
+  baseline: number;
+}
 
 const nameOf = (arms: Arms): string => arms.find((round) => round !== undefined)?.system.name ?? '';
 
 const resultOf = (document: RunDocument | undefined, id: string): MetricResult | undefined =>
   document?.metrics.find((result) => result.id === id);
 
-const armOf = (result: MetricResult | undefined): Arm | null =>
-  result?.status === 'ok' && result.value !== null
-    ? { value: result.value, ...(result.blocks && { blocks: result.blocks }) }
-    : null;
+const valueOf = (result: MetricResult | undefined): number | null => (result?.status === 'ok' ? result.value : null);
 
 /** A metric that is a difference to native is `unsupported` alone; its details hold the value of its arm. */
 const vouchedFor = ({ status }: MetricResult): boolean => status === 'ok' || status === 'unsupported';
@@ -39,17 +31,17 @@ function roundOf(
   system: MetricResult | undefined,
   baseline: MetricResult | undefined,
   isNative: boolean,
-): ArmRound | null {
+): Round | null {
   const { againstNative } = metric;
   if (againstNative === undefined) {
-    const [measured, against] = [armOf(system), armOf(baseline)];
-    return measured && against ? { system: measured, baseline: against } : null;
+    const [measured, against] = [valueOf(system), valueOf(baseline)];
+    return measured === null || against === null ? null : { system: measured, baseline: against };
   }
   const [measured, against] = [system, baseline].map((result) =>
     result && vouchedFor(result) ? againstNative.arm(result.details) : null,
   );
   if (!isNative || typeof measured !== 'number' || typeof against !== 'number') return null;
-  return { system: { value: againstNative.difference(measured, against) }, baseline: { value: 0 } };
+  return { system: againstNative.difference(measured, against), baseline: 0 };
 }
 
 /** A simulated GPU must not be compared with a real one. */
@@ -61,8 +53,8 @@ function mixedWorlds(...arms: Arms[]): string | null {
 }
 
 /** Pairs rounds by index: the n-th of one system ran beside the n-th of the other. */
-function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
-  const rounds: ArmRound[] = [];
+function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
+  const rounds: Round[] = [];
   const mixed = mixedWorlds(system, baseline);
   let invalid = mixed;
   for (let round = 0; round < Math.min(system.length, baseline.length); round++) {
@@ -79,43 +71,33 @@ function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
   }
   return {
     metric,
-    system: nameOf(system),
-    baseline: nameOf(baseline),
-    rounds,
+    system: rounds.map((round) => round.system),
+    baseline: rounds.map((round) => round.baseline),
     invalid,
   };
 }
 
-type Judged = RoundEffect & Pick<Effect, 'bootstrapCi95'>;
+const isDirected = (metric: MetricDefinition): metric is Directed => metric.direction !== 'none';
 
-function judge({ metric, rounds, invalid }: Pairing, seed: number): Judged {
-  const { direction, delta } = metric;
-  if (direction === 'none') throw new Error('unreachable: a metric without a direction has no verdict');
-  const values = rounds.map(({ system, baseline }) => ({ system: system.value, baseline: baseline.value }));
-  const found = { ...effect(values, direction, delta), bootstrapCi95: bootstrapCi95(rounds, direction, delta, seed) };
-  return invalid === null ? found : { ...found, verdictRaw: 'invalid', pBeyondDelta: null };
+/** A metric has no effect unless some round measured it in both arms. */
+function family(metrics: readonly Directed[], system: Arms, baseline: Arms): Effect[] {
+  const measured = metrics
+    .map((metric) => measuredIn(metric, system, baseline))
+    .filter((each) => each.system.length > 0 || each.invalid !== null);
+  return effectsOf(measured, nameOf(system), nameOf(baseline));
 }
 
-/**
- * The first system is the baseline. A metric has no effect unless some round measured it in both arms. Every effect
- * restarts from the seed, so that it does not depend on which other metrics were measured.
- */
-export function effects(metrics: readonly MetricDefinition[], systems: readonly Arms[], seed: number): Effect[] {
+/** Metric by metric, then system by system. The first system is the baseline. */
+export function effects(metrics: readonly MetricDefinition[], systems: readonly Arms[]): Effect[] {
   const [baseline = [], ...others] = systems;
-  const pairings = metrics
-    .filter(({ direction }) => direction !== 'none')
-    .flatMap((metric) => others.map((system) => pair(metric, system, baseline)))
-    .filter(({ rounds, invalid }) => rounds.length > 0 || invalid !== null);
-  const judged = pairings.map((pairing) => judge(pairing, seed));
-  const verdicts = holmVerdicts(judged);
-  return pairings.map(({ metric, system, baseline: against, rounds, invalid }, i) =>
-    published(judged[i] as Judged, {
-      metric: metric.id,
-      system,
-      baseline: against,
-      rounds: rounds.length,
-      verdict: verdicts[i] ?? 'inconclusive',
-      ...(invalid !== null && { reason: invalid }),
-    }),
-  );
+  const directed = metrics.filter(isDirected);
+  const families = others.map((system) => family(directed, system, baseline));
+  return directed.flatMap(({ id }) => families.flatMap((each) => each.filter(({ metric }) => metric === id)));
+}
+
+/** Every system against every one before it, the baseline left out. */
+export function pairEffects(metrics: readonly MetricDefinition[], systems: readonly Arms[]): Effect[] {
+  const [, ...others] = systems;
+  const directed = metrics.filter((metric): metric is Directed => isDirected(metric) && !metric.againstNative);
+  return others.flatMap((system, index) => others.slice(0, index).flatMap((other) => family(directed, system, other)));
 }

@@ -5,17 +5,16 @@
 import type { ComparisonDocument, Effect, RunDocument } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { UsageError } from '../errors/usage-error.js';
-import { deviationOf, detectable, roundsToDetect } from '../stats/rounds-needed.js';
+import { detectable, roundsToDetect, upperVariances } from '../stats/rounds-needed.js';
 import { type CompareHooks, type CompareRequest, compareSystems } from './compare.js';
 
 export const PILOT_ROUNDS = 5;
 export const FEWEST_ROUNDS = 3;
 export const MOST_ROUNDS = 50;
-/**
- * A pilot of five rounds often varies too little by chance: of plans for 90 % about 80 % detect the effect (simulated
- * with standard deviations from 1 to 9 % between rounds).
- */
-const POWER = 0.9;
+/** A pilot of five rounds often varies too little by chance, so this upper limit of its variance is planned for. */
+const CONFIDENCE = 0.8;
+/** With that variance. Over all pilots the verdict then comes in 75 to 90 % of comparisons (bench/power.js). */
+const POWER = 0.7;
 
 export type Detection = NonNullable<ComparisonDocument['plan']['detect']>;
 export type Need = Detection['needs'][number];
@@ -65,20 +64,28 @@ const withDetection = (document: ComparisonDocument, detect: Detection): Compari
   plan: { ...document.plan, detect },
 });
 
-/** Covers every ratio of the pilot that has an interval. */
+/**
+ * Covers every ratio of the pilot that has a spread. An effect is planned for as the only real one of its system; one
+ * below the metric's δ would be called `same`, so δ is planned for instead.
+ */
 export function detectionOf(
   effects: readonly Effect[],
   metrics: readonly MetricDefinition[],
   { effect, mostRounds }: Aim,
 ): Detection {
-  const plan = { fewest: FEWEST_ROUNDS, most: mostRounds, power: POWER };
-  const byRatio = new Set(metrics.filter(({ delta }) => 'relative' in delta).map(({ id }) => id));
-  const needs = effects.flatMap(({ metric, system, rounds, ratioCi95, verdictRaw }): Need[] => {
-    if (ratioCi95 === null || verdictRaw === 'invalid' || !byRatio.has(metric)) return [];
-    const [low, high] = ratioCi95;
-    const sd = deviationOf([Math.log(low), Math.log(high)], rounds);
-    const needed = roundsToDetect(Math.log1p(effect), sd, plan);
-    return [{ metric, system, rounds: needed, detects: Math.expm1(detectable(sd, needed ?? mostRounds, POWER)) }];
+  const byId = new Map(metrics.map((metric) => [metric.id, metric]));
+  const testedIn = (name: string) => effects.filter(({ system, p }) => system === name && p !== null).length;
+  const needs = effects.flatMap(({ metric, system, rounds, ratio, betweenRounds, verdict }): Need[] => {
+    const delta = byId.get(metric)?.delta;
+    if (!delta || !('relative' in delta) || ratio === null || betweenRounds === null || verdict === 'invalid')
+      return [];
+    const family = { tested: testedIn(system), established: 0 };
+    const [own, other] = betweenRounds;
+    const variances = upperVariances([own ** 2, other ** 2], rounds, CONFIDENCE);
+    const size = Math.log1p(Math.max(effect, delta.relative));
+    const needed = roundsToDetect(size, variances, { fewest: FEWEST_ROUNDS, most: mostRounds, power: POWER, family });
+    const detects = Math.expm1(detectable(variances, needed ?? mostRounds, family, POWER));
+    return [{ metric, system, rounds: needed, detects }];
   });
   return { effect, pilotRounds: PILOT_ROUNDS, mostRounds, needs };
 }

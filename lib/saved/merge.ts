@@ -9,13 +9,12 @@ import { mergedPrices, priceClash } from '../costs/merged-prices.js';
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
-import { definitionsIn, isOfProgram } from '../metrics/stored-definitions.js';
+import { isOfProgram } from '../metrics/stored-definitions.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
-import { alignedRounds, placeOf } from '../results/rounds.js';
+import { placeOf } from '../results/rounds.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
-import { callEffects } from '../metrics/call-effects.js';
-import { effects } from '../run/comparison-effects.js';
+import { judged } from '../run/judged.js';
 import { manner } from '../run/resume.js';
 import { isOfOneRun } from '../systems/run-directory.js';
 import { commonLabels, relabelled } from './relabelled.js';
@@ -171,7 +170,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
   const systems = placedRounds(documents, names);
   const first = documents[0] as ResultDocument;
   const seed = (comparisons[0] ?? first).plan.seed;
-  return ranked({
+  const merged = {
     schemaVersion: first.schemaVersion,
     kind: 'comparison',
     tool: first.tool,
@@ -187,13 +186,21 @@ function combined(sources: readonly Source[]): ComparisonDocument {
       order: comparisons.flatMap(({ plan }) => plan.order),
     },
     systems,
-    effects: [...recomputed(systems, seed), ...carriedOver(comparisons)],
-    callEffects: callEffects(systems),
+    effects: carriedOver(comparisons, ({ effects }) => effects),
+    pairs: carriedOver(comparisons, ({ pairs }) => pairs),
+    ...rejudgedFrom(comparisons),
     ...mergedPrices(comparisons),
     computeLimits: comparisons.flatMap(({ computeLimits }) => computeLimits),
     violations: documents.flatMap(violationsOf),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
-  });
+  } satisfies ComparisonDocument;
+  return ranked(judged(merged));
+}
+
+/** The earliest schema version. */
+function rejudgedFrom(comparisons: readonly ComparisonDocument[]): Pick<ComparisonDocument, 'rejudgedFrom'> {
+  const versions = comparisons.flatMap((document) => document.rejudgedFrom ?? []);
+  return versions.length > 0 ? { rejudgedFrom: Math.min(...versions) } : {};
 }
 
 /** The comparisons' baseline comes first. */
@@ -224,15 +231,15 @@ function placedRounds(documents: readonly ResultDocument[], names: readonly stri
   return systems;
 }
 
-const recomputed = (systems: readonly (readonly RunDocument[])[], seed: number): Effect[] =>
-  effects(definitionsIn(systems.flat()), alignedRounds(systems), seed);
-
 /** Keeps the effects of metrics that this version does not know, if only one document has them. */
-function carriedOver(comparisons: readonly ComparisonDocument[]): Effect[] {
+function carriedOver(
+  comparisons: readonly ComparisonDocument[],
+  of: (document: ComparisonDocument) => readonly Effect[],
+): Effect[] {
   const unknown = comparisons.flatMap((document) =>
-    document.effects.filter(({ metric }) => !isOfProgram(metric) && !findMetric(metric)),
+    of(document).filter(({ metric }) => !isOfProgram(metric) && !findMetric(metric)),
   );
-  const same = (a: Effect, b: Effect) => a.metric === b.metric && a.system === b.system;
+  const same = (a: Effect, b: Effect) => a.metric === b.metric && a.system === b.system && a.baseline === b.baseline;
   return unknown.filter((effect) => unknown.filter((other) => same(effect, other)).length === 1);
 }
 

@@ -1,12 +1,13 @@
 /** Finds impossible values: a saved document is not trusted, and an impossible number is no result. */
-import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
+import type { Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
 import { ranked } from '../costs/concluded.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
 import { impossibleValue, LARGEST } from '../metrics/impossible.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { number } from '../results/plain.js';
-import { callEffects } from '../metrics/call-effects.js';
+import { withoutNumbers } from '../run/family.js';
+import { judged } from '../run/judged.js';
 import { disowned } from '../run/results.js';
 
 /** Allows for rounding, and for clocks above their nominal maximum. */
@@ -32,16 +33,24 @@ export function plausible(document: ResultDocument): Plausible {
   });
   if (!isComparison(document)) return { document: round(document), problems };
   const systems = document.systems.map((rounds) => rounds.map(round));
-  const effects = document.effects.map((effect) => {
-    const why = badArm(effect, systems) ?? impossibleEffect(effect);
+  const hasBadResults = problems.length > 0;
+  const possible = (effect: Effect): Effect => {
+    const why = impossibleEffect(effect);
     if (why === null) return effect;
-    if (why !== effect.reason) problems.push(`${effect.system} against ${effect.baseline}, ${effect.metric}: ${why}`);
-    return withoutNumbers(effect, why);
-  });
+    problems.push(`${effect.system} against ${effect.baseline}, ${effect.metric}: ${why}`);
+    return { ...effect, ...withoutNumbers(why) };
+  };
+  const checked = {
+    ...document,
+    systems,
+    effects: document.effects.map(possible),
+    pairs: document.pairs.map(possible),
+  };
   if (problems.length === 0) return { document, problems };
-  // The document holds only sums over the profile, which may contain an impossible number.
-  const { programCosts: _sums, ...rest } = document;
-  return { document: ranked({ ...rest, systems, effects, callEffects: callEffects(systems) }), problems };
+  if (!hasBadResults) return { document: ranked(checked), problems };
+  // Effects are decided together. Sums over a call profile may contain an impossible number, and cannot be made again.
+  const { programCosts: _sums, ...rest } = checked;
+  return { document: ranked(judged(rest)), problems };
 }
 
 function impossibleGpu({ gpu }: RunDocument): string | null {
@@ -93,27 +102,16 @@ function ascending(values: readonly (number | null)[]): boolean {
   return present.every((value, index) => index === 0 || value >= (present[index - 1] as number));
 }
 
-/** Why one of the results behind an effect is impossible, or null. */
-function badArm({ metric, system, baseline }: Effect, systems: ComparisonDocument['systems']): string | null {
-  const arms = systems.flat().filter(({ system: { name } }) => name === system || name === baseline);
-  const results = arms.flatMap(({ metrics }) => metrics.filter(({ id }) => id === metric));
-  return results.find(({ reason }) => reason?.startsWith('impossible: '))?.reason ?? null;
-}
-
 /** Why an effect is impossible, or null. Rounding may move an end of an interval to its middle. */
-function impossibleEffect({ ratio, ratioCi95, difference, differenceCi95, bootstrapCi95 }: Effect): string | null {
-  if (isBeyond([ratio, difference, ...(ratioCi95 ?? []), ...(differenceCi95 ?? []), ...(bootstrapCi95 ?? [])]))
-    return `impossible: a number beyond ${LARGEST}`;
+function impossibleEffect({ ratio, difference, ...intervals }: Effect): string | null {
+  const { ratioCi90, ratioCi95, differenceCi90, differenceCi95 } = intervals;
+  const ends = [ratioCi90, ratioCi95, differenceCi90, differenceCi95].flatMap((interval) => interval ?? []);
+  if (isBeyond([ratio, difference, ...ends])) return `impossible: a number beyond ${LARGEST}`;
   if (ratio !== null && ratio <= 0) return `impossible: a ratio of ${number(ratio)}`;
   const holds = (value: number | null, interval: Effect['ratioCi95']) =>
     value === null || interval === null || (interval[0] <= value && value <= interval[1]);
-  return holds(ratio, ratioCi95) && holds(difference, differenceCi95)
+  return [ratioCi90, ratioCi95].every((interval) => holds(ratio, interval)) &&
+    [differenceCi90, differenceCi95].every((interval) => holds(difference, interval))
     ? null
     : 'impossible: its interval does not contain it';
 }
-
-const withoutNumbers = ({ metric, system, baseline, rounds }: Effect, reason: string): Effect => ({
-  ...{ metric, system, baseline, rounds, reason },
-  ...{ ratio: null, ratioCi95: null, difference: null, differenceCi95: null, bootstrapCi95: null },
-  ...{ verdict: 'invalid', verdictRaw: 'invalid', pValues: { welch: null, mannWhitney: null } },
-});

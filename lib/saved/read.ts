@@ -16,6 +16,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import { plain } from '../results/plain.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { upgraded } from '../results/upgraded.js';
+import { upToDate } from '../run/judged.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
 
@@ -44,7 +45,7 @@ export async function summaryFile(directory: string): Promise<{ path: string; mo
 /** Throws UsageError, which names the file and the problem. */
 export async function readDocument(path: string): Promise<Saved> {
   const { file, text } = await readText(path);
-  return plausible(await withOwnSystems(file, checked(file, parsed(file, text))));
+  return plausible(upToDate(await withOwnSystems(file, checked(file, parsed(file, text)))));
 }
 
 /** The directory may have been moved since it was written. */

@@ -1,5 +1,5 @@
 /** Renames the systems of a document, so that results stored before a system had proofs can be matched. */
-import type { RunDocument } from '../results/document.js';
+import type { Effect, RunDocument } from '../results/document.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { isUnverified, labelAmong, nameOfLabel } from '../systems/system-name.js';
 
@@ -21,13 +21,16 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     system: { ...run.system, name: label(run.system.name) },
   });
   if (!isComparison(document)) return round(document);
-  const { plan, systems, effects, callEffects, programCosts, prices, rankings, computeLimits, violations } = document;
+  const { plan, systems, effects, pairs, callEffects, programCosts, prices, rankings, computeLimits, violations } =
+    document;
   const about = <R extends { system: string }>(row: R): R => ({ ...row, system: label(row.system) });
+  const both = (effect: Effect): Effect => ({ ...about(effect), baseline: label(effect.baseline) });
   return {
     ...document,
     plan: { ...plan, systems: plan.systems.map(label), order: plan.order.map((names) => names.map(label)) },
     systems: systems.map((rounds) => rounds.map(round)),
-    effects: effects.map((effect) => ({ ...about(effect), baseline: label(effect.baseline) })),
+    effects: effects.map(both),
+    pairs: pairs.map(both),
     ...(callEffects && { callEffects: callEffects.map(about) }),
     ...(programCosts && { programCosts: programCosts.map(about) }),
     ...(prices && { prices: { ...prices, systems: prices.systems.map(about) } }),

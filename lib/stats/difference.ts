@@ -1,5 +1,5 @@
 /** A difference measured several times in each of one or more pairs of processes. */
-import { interval, tEstimate } from './effect.js';
+import { intervalOf, meanEstimate } from './estimate.js';
 import { median, type MedianEstimate } from './median.js';
 
 /**
@@ -10,6 +10,7 @@ export function meanOfMedians(pairs: readonly ArrayLike<number>[]): MedianEstima
   const medians = pairs.map(median);
   const [first] = medians;
   if (!first) throw new RangeError('Expected at least one pair but received none.');
-  const estimate = tEstimate(medians.map(({ value }) => value));
-  return estimate ? { value: estimate.centre, ci95: interval(estimate) } : first;
+  if (medians.length === 1) return first;
+  const estimate = meanEstimate(medians.map(({ value }) => value));
+  return { value: estimate.centre, ci95: intervalOf(estimate) };
 }

@@ -1,163 +1,121 @@
 /**
- * The effect of a system against a baseline, from one value per round and arm. The round is the unit of replication:
- * both arms ran in it, next to each other, so drift between rounds cancels.
+ * The effect of a system against another one, from one value per round and arm. The round is the unit of replication.
+ * The same function serves rounds of one comparison, in which both arms ran beside each other, and two sessions.
  */
-import { mean, sampleStandardDeviation } from 'simple-statistics';
-import type { Effect as DocumentEffect } from '../results/document.js';
-import { tCritical, tUpperTail } from './student-t.js';
-import { mannWhitney, welch } from './tests.js';
-
-export type Verdict = 'faster' | 'slower' | 'same' | 'inconclusive' | 'invalid';
-export type Interval = [number, number];
+import { mannWhitney } from './tests.js';
+import { differenceEstimate, type Estimate, type Interval, intervalOf, meanEstimate } from './estimate.js';
+import { withRecorded } from './recorded-spread.js';
+import { type Evidence, evidenceOf, exactEvidence } from './verdict.js';
 
 /** The smallest change that counts: relative (0.02 is 2 %), or absolute in the metric's unit if values may be ≤ 0. */
 export type Delta = { relative: number } | { absolute: number };
 
-export interface Round {
-  system: number;
-  baseline: number;
+/**
+ * `continuous`, which is a grid of a fiftieth of δ, because no smaller spread is believed; a grid of a step in the metric's
+ * unit; `printed`, whose grid is the last decimal place; or `exact` values such as booleans and counts, which do not vary
+ * without a cause.
+ */
+export type ValueKind = 'continuous' | 'exact' | 'printed' | { grid: number };
+
+/** What is known of a metric before anything is measured. */
+export interface Model {
+  direction: 'lower' | 'higher';
+  delta: Delta;
+  values: ValueKind;
+  /** Recorded standard deviation of one round's value, of its logarithm if δ is relative; null without a record. */
+  sd: number | null;
 }
 
 export interface Effect {
   /** Oriented so that above 1 is worse; null if δ is absolute, or a value is not positive. */
   ratio: number | null;
+  ratioCi90: Interval | null;
   ratioCi95: Interval | null;
   /** System − baseline in the metric's unit, signed, not oriented. */
   difference: number;
+  differenceCi90: Interval | null;
   differenceCi95: Interval | null;
-  verdictRaw: Verdict;
-  /** Two-sided p of the hypothesis that the effect lies within ±δ; Holm's method adjusts it. */
-  pBeyondDelta: number | null;
-  pValues: { welch: number | null; mannWhitney: number | null };
+  pMannWhitney: number | null;
+  /** On the scale of `boundOf(delta)`: logarithms of the ratio if δ is relative, else the oriented difference. */
+  evidence: Evidence;
 }
 
-export interface TEstimate {
-  centre: number;
-  standardError: number;
-  df: number;
-}
-
-/** Null below two values. */
-export function tEstimate(values: readonly number[]): TEstimate | null {
-  if (values.length < 2) return null;
-  const centre = mean([...values]);
-  return {
-    centre,
-    standardError: sampleStandardDeviation([...values]) / Math.sqrt(values.length),
-    df: values.length - 1,
-  };
-}
-
-/** 95 % interval. */
-export function interval({ centre, standardError, df }: TEstimate): Interval {
-  const half = tCritical(0.05, df) * standardError;
-  return [centre - half, centre + half];
-}
-
-/** The estimate is on a scale where 0 is no effect, positive is worse, and changes within ±bound do not count. */
-function judge(estimate: TEstimate | null, bound: number): { verdict: Verdict; p: number | null } {
-  if (!estimate) return { verdict: 'inconclusive', p: null };
-  const [low, high] = interval(estimate);
-  const beyond = (Math.abs(estimate.centre) - bound) / estimate.standardError;
-  // Without any variation the result is certain.
-  const p = Number.isNaN(beyond) ? 1 : Math.min(1, 2 * tUpperTail(beyond, estimate.df));
-  if (low > bound) return { verdict: 'slower', p };
-  if (high < -bound) return { verdict: 'faster', p };
-  return { verdict: low >= -bound && high <= bound ? 'same' : 'inconclusive', p };
-}
+/** δ on the scale of the evidence. */
+export const boundOf = (delta: Delta): number => ('relative' in delta ? Math.log1p(delta.relative) : delta.absolute);
 
 /** Whether a ratio is meaningful: not if δ is absolute, or a value is zero or negative. */
 export const hasRatio = (delta: Delta, ...arms: (readonly number[])[]): boolean =>
-  'relative' in delta && arms.every((values) => values.length > 0 && values.every((value) => value > 0));
+  'relative' in delta && arms.every((values) => values.every((value) => value > 0));
 
-export function effect(rounds: readonly Round[], direction: 'lower' | 'higher', delta: Delta): Effect {
-  const system = rounds.map((round) => round.system);
-  const baseline = rounds.map((round) => round.baseline);
-  const logs = hasRatio(delta, system, baseline) ? rounds.map((round) => Math.log(round.system / round.baseline)) : [];
-  const differences = tEstimate(rounds.map((round) => round.system - round.baseline));
-  const found = effectOf({ system, baseline, differences, logs: tEstimate(logs) }, direction, delta);
-  const [log, ...others] = logs;
-  if (log === undefined || others.length > 0) return found;
-  // A single round, e.g. of an interrupted run: a ratio like the finished run's, without an interval.
-  return { ...found, ratio: Math.exp(direction === 'lower' ? log : -log) };
+/** No grid is finer than this part of δ. */
+const FINEST = 50;
+
+/** The step of values around this one, in the metric's unit. */
+function stepAt(value: number, { values, delta }: Model, ...arms: (readonly number[])[]): number {
+  const finest = ('relative' in delta ? delta.relative * Math.abs(value) : delta.absolute) / FINEST;
+  if (typeof values === 'object') return Math.max(finest, values.grid);
+  return values === 'printed' ? Math.max(finest, 10 ** -Math.max(...arms.flat().map(decimals))) : finest;
 }
 
-export interface Estimates {
-  system: readonly number[];
-  baseline: readonly number[];
-  /** System − baseline. */
-  differences: TEstimate | null;
-  /** Estimate of the logarithms, if there is a ratio. */
-  logs: TEstimate | null;
+/** Places after the decimal point in the shortest text of a number; negative for 1e21. */
+function decimals(value: number): number {
+  const [digits = '', exponent = '0'] = String(value).split('e');
+  return (digits.split('.')[1]?.length ?? 0) - Number(exponent);
 }
 
-/** Common to both kinds of comparison, by pairs and between sessions. */
-export function effectOf(
-  { system, baseline, differences, logs }: Estimates,
-  direction: 'lower' | 'higher',
-  delta: Delta,
-): Effect {
+const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Without a ratio where δ is relative there is nothing to compare with δ, so there is no evidence. */
+const NO_EVIDENCE: Evidence = { centre: 0, p: null, ci90: null, ci95: null };
+
+/** Throws RangeError if an arm has no values. */
+export function effect(system: readonly number[], baseline: readonly number[], model: Model): Effect {
+  const { direction, delta, values, sd } = model;
+  const means = [average(system), average(baseline)] as const;
+  const steps = means.map((mean) => stepAt(mean, model, system, baseline)) as [number, number];
   const worse = direction === 'lower' ? 1 : -1;
-  const oriented = (estimate: TEstimate | null) => estimate && { ...estimate, centre: worse * estimate.centre };
-  const worseLogs = oriented(logs);
-  const { verdict, p } =
-    'relative' in delta ? judge(worseLogs, Math.log1p(delta.relative)) : judge(oriented(differences), delta.absolute);
-  const logCi = worseLogs && interval(worseLogs);
+  const rounds = Math.min(system.length, baseline.length);
+  const recordedFor = (isOnLogs: boolean) => (isOnLogs === 'relative' in delta ? sd : null);
+  const estimated = (arms: [readonly number[], readonly number[]], steps: [number, number], onLogs: boolean) =>
+    withRecorded(differenceEstimate(arms[0], arms[1], steps), recordedFor(onLogs), rounds);
+  const isRatio = hasRatio(delta, system, baseline);
+  const difference = estimated([system, baseline], steps, false);
+  const logs = isRatio
+    ? estimated([system.map(Math.log), baseline.map(Math.log)], [steps[0] / means[0], steps[1] / means[1]], true)
+    : null;
+  const isExact = values === 'exact';
+  const intervalAt = (estimate: Estimate, alpha: number): Interval | null =>
+    isExact ? exactEvidence(estimate.centre, system, baseline).ci95 : intervalOf(estimate, alpha);
+  const ratioAt = (alpha: number): Interval | null => {
+    const interval = logs && intervalAt(oriented(logs, worse), alpha);
+    return interval && [Math.exp(interval[0]), Math.exp(interval[1])];
+  };
+  const deciding = 'relative' in delta ? logs : difference;
   return {
-    ratio: worseLogs && Math.exp(worseLogs.centre),
-    ratioCi95: logCi && [Math.exp(logCi[0]), Math.exp(logCi[1])],
-    difference: differences?.centre ?? (system[0] ?? Number.NaN) - (baseline[0] ?? Number.NaN),
-    differenceCi95: differences && interval(differences),
-    verdictRaw: verdict,
-    pBeyondDelta: p,
-    pValues: { welch: welch(system, baseline), mannWhitney: mannWhitney(system, baseline) },
+    ratio: logs && Math.exp(worse * logs.centre),
+    ratioCi90: ratioAt(0.1),
+    ratioCi95: ratioAt(0.05),
+    difference: difference.centre,
+    differenceCi90: intervalAt(difference, 0.1),
+    differenceCi95: intervalAt(difference, 0.05),
+    pMannWhitney: mannWhitney(system, baseline),
+    evidence: deciding ? evidenceFor(oriented(deciding, worse), isExact ? [system, baseline] : null) : NO_EVIDENCE,
   };
 }
 
-/** The effect of a difference whose expected value without cost is zero, from one value per round. */
+const evidenceFor = (estimate: Estimate, exact: [readonly number[], readonly number[]] | null): Evidence =>
+  exact ? exactEvidence(estimate.centre, ...exact) : evidenceOf(estimate);
+
+const oriented = (estimate: Estimate, worse: number): Estimate => ({ ...estimate, centre: worse * estimate.centre });
+
+/** A difference whose expected value without cost is zero, from one value per round: any cost counts, however small. */
 export interface ZeroEffect {
   value: number;
   ci95: Interval | null;
-  verdictRaw: Verdict;
-  /** Two-sided p of the hypothesis that it is zero. */
-  pBeyondDelta: number | null;
+  evidence: Evidence;
 }
 
-/** `same` only if every value is zero: any other difference counts, however small; its size is shown. */
-export function againstZero(values: readonly number[]): ZeroEffect {
-  const estimate = tEstimate(values);
-  const { verdict, p } = judge(estimate, 0);
-  return {
-    value: estimate?.centre ?? (values[0] as number),
-    ci95: estimate && interval(estimate),
-    verdictRaw: verdict,
-    pBeyondDelta: p,
-  };
-}
-
-/**
- * Holm's step-down adjustment (S. Holm, 1979) over a set of effects: a `slower` or `faster` that does not survive it
- * becomes `inconclusive`. `same` claims no difference and is not adjusted.
- */
-export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBeyondDelta'>[], alpha = 0.05): Verdict[] {
-  const tested = effects
-    .map(({ pBeyondDelta }, index) => ({ p: pBeyondDelta, index }))
-    .filter((entry): entry is { p: number; index: number } => entry.p !== null)
-    .sort((a, b) => a.p - b.p);
-  const rejected = new Set<number>();
-  for (const [rank, { p, index }] of tested.entries()) {
-    if (p * (tested.length - rank) > alpha) break;
-    rejected.add(index);
-  }
-  return effects.map(({ verdictRaw }, index) =>
-    (verdictRaw === 'slower' || verdictRaw === 'faster') && !rejected.has(index) ? 'inconclusive' : verdictRaw,
-  );
-}
-
-/** The form in a document; `about` names metric and system. */
-export function published(
-  { difference, pBeyondDelta: _, ...found }: Effect & Pick<DocumentEffect, 'bootstrapCi95'>,
-  about: Pick<DocumentEffect, 'metric' | 'system' | 'baseline' | 'rounds' | 'verdict' | 'reason'>,
-): DocumentEffect {
-  return { ...about, ...found, difference: Number.isFinite(difference) ? difference : null };
+export function againstZero(values: readonly number[], step = 0): ZeroEffect {
+  const estimate = meanEstimate(values, step);
+  return { value: estimate.centre, ci95: intervalOf(estimate), evidence: evidenceOf(estimate) };
 }

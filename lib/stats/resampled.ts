@@ -2,7 +2,7 @@
 import { mean, quantileSorted } from 'simple-statistics';
 import { seededRandom } from './random.js';
 
-const REPLICATES = 1_000;
+export const REPLICATES = 1_000;
 /** With fewer windows there is no interval. */
 export const FEWEST_WINDOWS = 6;
 

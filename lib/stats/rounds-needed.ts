@@ -1,51 +1,82 @@
-/** How many rounds an effect needs until its interval lies on one side of the smallest change that counts. */
-import type { Delta, Interval } from './effect.js';
+/**
+ * How many rounds a verdict needs, and the smallest effect that a number of rounds finds, from how much single values
+ * vary. The verdict's own critical values decide; the power of a t test is the normal approximation of N. L. Johnson and
+ * B. L. Welch (1940). bench/power.js checks the result against simulated verdicts.
+ */
+import { probit, sampleVariance } from 'simple-statistics';
+import { spreadOfDifference } from './estimate.js';
+import { FALSE_DISCOVERY_RATE } from './false-discoveries.js';
 import { tCritical } from './student-t.js';
 
-const MOST = 500;
-/** The two-sided t interval that verdicts go by. */
-const ALPHA = 0.05;
+export const MOST = 500;
+/** Probability with which the rounds that are named lead to a verdict, if the estimates so far are right. */
+const POWER = 0.8;
+/** Each of the two one-sided tests of `same`. */
+const SAME_ALPHA = 0.05;
 
-export interface Found {
-  rounds: number;
-  ratioCi95: Interval | null;
-  differenceCi95: Interval | null;
+/** Variances of single values of the two arms, on the scale of δ. */
+export type Variances = readonly [system: number, baseline: number];
+
+export const variancesOf = (...arms: [readonly number[], readonly number[]]): Variances => {
+  const [system, baseline] = arms.map((values) => sampleVariance([...values]));
+  return [system as number, baseline as number];
+};
+
+/** The family of an effect: how many were tested, and how many differences are established beside it. */
+export interface Family {
+  tested: number;
+  established: number;
 }
 
+/** Two-sided error rate at which one more effect of the family is established. */
+export const rateFor = ({ tested, established }: Family): number =>
+  Math.min(FALSE_DISCOVERY_RATE, (FALSE_DISCOVERY_RATE * (established + 1)) / Math.max(1, tested));
+
 /**
- * Estimated from the variance between the rounds so far, assuming that their mean is the true effect: the number of
- * rounds at which the interval is as short as its distance from the nearest end of ±δ. Null if unknown or above 500.
+ * The distance from a bound at which a test at the two-sided rate `alpha` finds it with this power. On the scale of the
+ * variances.
  */
-export function roundsNeeded({ rounds, ratioCi95, differenceCi95 }: Found, delta: Delta): number | null {
-  const onLogs = 'relative' in delta;
-  const ci95 = onLogs ? ratioCi95?.map(Math.log) : differenceCi95;
-  if (!ci95 || rounds < 2) return null;
-  const [low, high] = ci95 as Interval;
-  const bound = onLogs ? Math.log1p(delta.relative) : delta.absolute;
-  const distance = Math.abs(Math.abs((low + high) / 2) - bound);
-  const sd = deviationOf([low, high], rounds);
-  for (let count = rounds + 1; count <= MOST; count++)
-    if (tCritical(ALPHA, count - 1) * (sd / Math.sqrt(count)) <= distance) return count;
-  return null;
+function distance(variances: Variances, rounds: number, alpha: number, power: number): number {
+  const { standardError, df } = spreadOfDifference(variances, rounds);
+  const critical = tCritical(alpha, df(alpha));
+  return standardError * (critical + probit(power) * Math.sqrt(1 + critical ** 2 / (2 * df(1))));
 }
 
-/** The standard deviation between rounds, from the t interval of their mean. */
-export const deviationOf = ([low, high]: Interval, rounds: number): number =>
-  (((high - low) / 2) * Math.sqrt(rounds)) / tCritical(ALPHA, rounds - 1);
+/** The smallest effect that this many rounds establish with this power. */
+export const detectable = (variances: Variances, rounds: number, family: Family, power: number): number =>
+  distance(variances, rounds, rateFor(family), power);
 
-/**
- * The effect that this many rounds detect: with the probability `power` their 95 % interval excludes zero (the usual
- * approximation of a t test's power by the sum of two quantiles). On the scale of `sd`.
- */
-export const detectable = (sd: number, rounds: number, power: number): number =>
-  ((tCritical(ALPHA, rounds - 1) + tCritical(2 * (1 - power), rounds - 1)) * sd) / Math.sqrt(rounds);
-
-/** The fewest rounds, from `fewest` to `most`, that detect an effect of that size; null if more are needed. */
+/** The fewest rounds, from `fewest` to `most`, that establish an effect of that size; null if more are needed. */
 export function roundsToDetect(
-  effect: number,
-  sd: number,
-  { fewest, most, power }: { fewest: number; most: number; power: number },
+  size: number,
+  variances: Variances,
+  { fewest, most, power, family }: { fewest: number; most: number; power: number; family: Family },
 ): number | null {
-  for (let rounds = fewest; rounds <= most; rounds++) if (detectable(sd, rounds, power) <= effect) return rounds;
+  for (let rounds = fewest; rounds <= most; rounds++)
+    if (detectable(variances, rounds, family, power) <= size) return rounds;
   return null;
+}
+
+/**
+ * The rounds at which an effect of this size will be established or shown to be within ±bound, whichever needs fewer.
+ * Null above 500.
+ */
+export function roundsToDecide(
+  size: number,
+  variances: Variances,
+  { bound, family, after }: { bound: number; family: Family; after: number },
+): number | null {
+  const margin = bound - Math.abs(size);
+  for (let rounds = after + 1; rounds <= MOST; rounds++) {
+    if (detectable(variances, rounds, family, POWER) <= Math.abs(size)) return rounds;
+    if (distance(variances, rounds, 2 * SAME_ALPHA, POWER) <= margin) return rounds;
+  }
+  return null;
+}
+
+/** One-sided upper limit of variances that were estimated from this many values an arm (Wilson and Hilferty, 1931). */
+export function upperVariances(variances: Variances, values: number, confidence: number): Variances {
+  const df = spreadOfDifference(variances, values).df(1);
+  const chi = df * (1 - 2 / (9 * df) + probit(1 - confidence) * Math.sqrt(2 / (9 * df))) ** 3;
+  return [(variances[0] * df) / chi, (variances[1] * df) / chi];
 }

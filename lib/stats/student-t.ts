@@ -48,15 +48,25 @@ export function tUpperTail(t: number, df: number): number {
   return t >= 0 ? tail : 1 - tail;
 }
 
-/** The t with P(|T| > t) = `alpha`: half the width of a confidence interval in standard errors. */
+function logDensity(t: number, df: number): number {
+  const constant = logGamma((df + 1) / 2) - logGamma(df / 2) - 0.5 * Math.log(df * Math.PI);
+  return constant - ((df + 1) / 2) * Math.log1p((t * t) / df);
+}
+
+/**
+ * The t with P(|T| > t) = `alpha`: half the width of a confidence interval in standard errors. Newton's method on
+ * logarithms, on which the tail is nearly straight.
+ */
 export function tCritical(alpha: number, df: number): number {
-  let low = 0;
-  let high = 1;
-  while (2 * tUpperTail(high, df) > alpha) high *= 2;
-  for (let i = 0; i < 200 && high - low > 1e-14 * high; i++) {
-    const middle = (low + high) / 2;
-    if (2 * tUpperTail(middle, df) > alpha) low = middle;
-    else high = middle;
+  const wanted = Math.log(alpha / 2);
+  let logT = 0;
+  for (let i = 0; i < 100; i++) {
+    const t = Math.exp(logT);
+    const tail = tUpperTail(t, df);
+    const step = ((Math.log(tail) - wanted) * tail) / (t * Math.exp(logDensity(t, df)));
+    // Far from the root the tail bends.
+    logT += Math.max(-2, Math.min(2, step));
+    if (Math.abs(step) < 1e-14) break;
   }
-  return (low + high) / 2;
+  return Math.exp(logT);
 }

@@ -1,14 +1,5 @@
-/** Two-sample tests on rounds, shown in addition to the interval, which decides. */
+/** A rank test of two samples, shown in addition to the interval, which decides. */
 import { cumulativeStdNormalProbability } from 'simple-statistics';
-import { tUpperTail } from './student-t.js';
-import { welchEstimate } from './welch.js';
-
-/** Welch's t test, two-sided (B. L. Welch, 1947); null with fewer than two values per arm or without any variation. */
-export function welch(a: readonly number[], b: readonly number[]): number | null {
-  const estimate = welchEstimate(a, b);
-  if (!estimate || estimate.standardError === 0) return null;
-  return 2 * tUpperTail(Math.abs(estimate.centre) / estimate.standardError, estimate.df);
-}
 
 /** With more values the normal approximation is close, and counting all orders is too expensive. */
 const EXACT_UP_TO = 40;

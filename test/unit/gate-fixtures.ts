@@ -1,7 +1,7 @@
 /** Comparisons with known values, without measuring. */
 import type { ComparisonDocument, GpuInfo, MetricResult, RunDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
-import { effects } from '../../lib/run/comparison-effects.js';
+import { effects, pairEffects } from '../../lib/run/comparison-effects.js';
 import { device, runDocument } from './run-fixtures.js';
 
 /** A round's value, or other fields of its result. */
@@ -67,7 +67,7 @@ function rounds(name: string, values: Record<string, Measured[]>, change: Partia
 export function comparison(values: Values, { round = {}, document = {} }: Change = {}): ComparisonDocument {
   const systems = Object.entries(values).map(([name, each]) => rounds(name, each, round));
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: '0.0.0' },
     startedAt: '2026-01-01T00:00:00.000Z',
@@ -82,7 +82,8 @@ export function comparison(values: Values, { round = {}, document = {} }: Change
       order: [Object.keys(values)],
     },
     systems,
-    effects: effects(metrics, systems, 1),
+    effects: effects(metrics, systems),
+    pairs: pairEffects(metrics, systems),
     computeLimits: [],
     violations: [],
     warnings: [],

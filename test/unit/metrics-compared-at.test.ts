@@ -39,10 +39,10 @@ describe('results are compared at equal sizes', () => {
         metrics: [{ ...result(id, { value: 2 }), details: { ...details } }],
       }),
     ];
-    expect(effects([metric], [round('a', some), round('b', other)], 1)).toMatchObject([
+    expect(effects([metric], [round('a', some), round('b', other)])).toMatchObject([
       { verdict: 'invalid', reason, rounds: 0, ratio: null, difference: null },
     ]);
-    expect(effects([metric], [round('a', some), round('b', some)], 1)).toMatchObject([{ rounds: 1 }]);
+    expect(effects([metric], [round('a', some), round('b', some)])).toMatchObject([{ rounds: 1 }]);
   });
 
   it('shows the condition of a value, and nothing for metrics without one', () => {

@@ -1,9 +1,8 @@
 /** A comparison with every kind of result, and documents of the largest size. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../lib/results/document.js';
-import { callEffects } from '../../lib/metrics/call-effects.js';
 import { findMetric } from '../../lib/metrics/registry.js';
 import { resultHead } from '../../lib/metrics/metric.js';
-import { effects } from '../../lib/run/comparison-effects.js';
+import { conclusionsOf } from '../../lib/run/judged.js';
 import { blockMedians } from '../../lib/stats/blocks.js';
 import { median } from '../../lib/stats/median.js';
 import { summarise } from '../../lib/stats/summary.js';
@@ -56,7 +55,7 @@ export function comparison(systems: readonly SystemOfFixture[], rounds = 3): Com
   );
   const ids = [...new Set(documents.flat().flatMap(({ metrics }) => metrics.map(({ id }) => id)))].sort();
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: '0.0.0' },
     startedAt: '2026-01-01T00:00:00.000Z',
@@ -71,12 +70,10 @@ export function comparison(systems: readonly SystemOfFixture[], rounds = 3): Com
       order: Array.from({ length: rounds }, () => systems.map(({ name }) => name)),
     },
     systems: documents,
-    effects: effects(
+    ...conclusionsOf(
       ids.flatMap((id) => findMetric(id) ?? []),
       documents,
-      7,
     ),
-    callEffects: callEffects(documents),
     computeLimits: [],
     violations: [],
     warnings: [],

@@ -121,11 +121,12 @@ export function runOf(shape: Shape, system: number, round: number): RunDocument 
   });
 }
 
+const RELEVANCE = { slower: 'beyond', faster: 'beyond', same: 'within', inconclusive: 'straddles' } as const;
+
 function effectOf(metric: number, system: number, { systems, rounds }: Shape): Effect {
   const ratio = 0.8 + noise(metric, system);
   const verdict = VERDICTS[(metric + system) % VERDICTS.length] as Effect['verdict'];
   const hasRatio = metric % 7 !== 6;
-  const raw = VERDICTS[(metric + system + 1) % VERDICTS.length] as Effect['verdict'];
   return {
     metric: idOf(metric),
     system: systems[system] as string,
@@ -135,10 +136,15 @@ function effectOf(metric: number, system: number, { systems, rounds }: Shape): E
     ratioCi95: hasRatio ? [ratio * 0.95, ratio * 1.05] : null,
     difference: ratio - 1,
     differenceCi95: [ratio - 1.1, ratio - 0.9],
-    bootstrapCi95: rounds < 10 ? null : [ratio * 0.96, ratio * 1.04],
+    ratioCi90: hasRatio ? [ratio * 0.96, ratio * 1.04] : null,
+    differenceCi90: [ratio - 1.08, ratio - 0.92],
+    p: 0.00001,
+    pMannWhitney: 0.2,
+    betweenRounds: [0.02, 0.03],
+    established: verdict === 'slower' || verdict === 'faster',
+    relevance: verdict === 'invalid' ? null : RELEVANCE[verdict],
+    roundsNeeded: verdict === 'inconclusive' ? 2 * rounds : null,
     verdict,
-    verdictRaw: raw,
-    pValues: { welch: 0.00001, mannWhitney: 0.2 },
     ...(verdict === 'invalid' && { reason: `largest is ${metric} against ${system}` }),
   };
 }
@@ -148,7 +154,7 @@ export function comparisonOf(shape: Shape, change: Partial<ComparisonDocument> =
   const numbers = Array.from({ length: metrics }, (_, metric) => metric);
   const others = systems.map((_, system) => system).slice(1);
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: '0.0.0' },
     startedAt: '2026-01-01T00:00:00.000Z',
@@ -164,6 +170,7 @@ export function comparisonOf(shape: Shape, change: Partial<ComparisonDocument> =
     },
     systems: systems.map((_, system) => Array.from({ length: rounds }, (__, round) => runOf(shape, system, round))),
     effects: numbers.flatMap((metric) => others.map((system) => effectOf(metric, system, shape))),
+    pairs: [],
     computeLimits: others.map((system) => ({
       system: systems[system] as string,
       limitPercent: LIMIT,

@@ -160,7 +160,7 @@ export function isolationComparison(
 ): ComparisonDocument {
   const systems = behaviours.map(({ name }) => name);
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: '0.0.0' },
     startedAt: '2026-01-01T00:00:00.000Z',
@@ -178,6 +178,7 @@ export function isolationComparison(
       }),
     ),
     effects: [],
+    pairs: [],
     computeLimits: [],
     violations: [
       { system: 'hami-core', metric: 'IS-011', detail: 'cuMemAllocManaged got 38 GiB under a limit of 20 GiB' },

@@ -80,7 +80,7 @@ describe('a store', () => {
   it.each([
     ['half a document', '{"kind": "comp', /it is not complete JSON; it may have been cut off\.$/],
     ['another document', '{"kind": "gate", "schemaVersion": 1}', /its kind is 'gate' and not run or comparison\.$/],
-    ['a newer document', '{"kind": "run", "schemaVersion": 9}', /schema version 9 and this gpu-virt-bench reads 2/],
+    ['a newer document', '{"kind": "run", "schemaVersion": 9}', /schema version 9 and this gpu-virt-bench reads 3/],
     ['no object', '[]', /it has no schemaVersion and kind/],
     ['a hollow document', '{"kind": "run", "schemaVersion": 1}', /at tool: /],
   ])('refuses %s', async (_, text, says) => {

@@ -59,12 +59,22 @@ describe('a document that an older version recorded', () => {
     const file = join(records, name);
     const { document, problems } = await readDocument(file);
     expect(problems).toEqual([]);
-    const now = readFileSync(file, 'utf8')
-      .replaceAll(/"schemaVersion": ?1\b/g, '"schemaVersion": 2')
-      .replaceAll(/("verdict(?:Raw)?": ?)"ambiguous"/g, '$1"inconclusive"');
-    const withoutWarnings = (json: string) =>
-      JSON.parse(json, (key, value: unknown) => (key === 'warnings' ? undefined : value)) as unknown;
-    expect(withoutWarnings(JSON.stringify(document))).toEqual(withoutWarnings(now));
+    const then = readFileSync(file, 'utf8').replaceAll(/"schemaVersion": ?[12]\b/g, '"schemaVersion": 3');
+    const concluded = ['warnings', 'effects', 'pairs', 'callEffects', 'rejudgedFrom', 'rankings'];
+    const measured = (json: string) =>
+      JSON.parse(json, (key, value: unknown) => (concluded.includes(key) ? undefined : value)) as unknown;
+    expect(measured(JSON.stringify(document))).toEqual(measured(then));
+    if (!isComparison(document)) return;
+    const { schemaVersion, effects } = JSON.parse(readFileSync(file, 'utf8')) as {
+      schemaVersion: number;
+      effects: { metric: string; system: string; ratio: number | null; verdict: string }[];
+    };
+    expect(document.rejudgedFrom).toBe(schemaVersion < 3 ? schemaVersion : undefined);
+    for (const { metric, system, ratio, verdict } of effects) {
+      const now = document.effects.find((each) => each.metric === metric && each.system === system);
+      if (verdict === 'invalid') expect(now?.verdict).toBe('invalid');
+      else if (now?.verdict !== 'invalid' && ratio !== null) expect(now?.ratio).toBeCloseTo(ratio, 9);
+    }
   });
 
   it('has inconclusive for the ambiguous of version 1', async () => {
@@ -93,7 +103,7 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
   ['of another program', { a: 1 }, /no schemaVersion and kind/],
   ['a list', [], /no schemaVersion and kind/],
   ['null', null, /no schemaVersion and kind/],
-  ['of a newer schema', { ...whole, schemaVersion: 3 }, /schema version 3 and this gpu-virt-bench reads 2/],
+  ['of a newer schema', { ...whole, schemaVersion: 4 }, /schema version 4 and this gpu-virt-bench reads 3/],
   ['of an older schema', { ...whole, schemaVersion: 0 }, /schemaVersion/],
   [
     'with a verdict of version 1',

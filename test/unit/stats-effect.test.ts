@@ -1,95 +1,82 @@
 import { describe, expect, it } from 'vitest';
-import { effect, holmVerdicts, type Round } from '../../lib/stats/effect.js';
-import { gaussian } from './stats-fixtures.js';
+import { againstZero, effect, type Model } from '../../lib/stats/effect.js';
+import { decide } from '../../lib/stats/verdict.js';
 
-const RUNS = 1_000;
-const relative = { relative: 0.02 };
+const model: Model = { direction: 'lower', delta: { relative: 0.05 }, values: 'continuous', sd: null };
+const near = (value: number, spread = 0.01) => [1, 1 + spread, 1 - spread, 1 + spread / 2, 1].map((x) => x * value);
+const verdict = (system: readonly number[], baseline: readonly number[], change: Partial<Model> = {}) => {
+  const used = { ...model, ...change };
+  const delta = 'relative' in used.delta ? Math.log1p(used.delta.relative) : used.delta.absolute;
+  return decide([{ evidence: effect(system, baseline, used).evidence, delta }])[0]?.verdict;
+};
 
-const rounds = (count: number, one: (i: number) => Round) => Array.from({ length: count }, (_, i) => one(i));
-
-function noisy(seed: number, trueRatio: number, sd = 0.01): Round[] {
-  const noise = gaussian(seed);
-  return rounds(5, () => ({ baseline: 5 * Math.exp(sd * noise()), system: 5 * trueRatio * Math.exp(sd * noise()) }));
-}
-
-/** Both sides have the same 3 % drift over the run and autocorrelated noise. */
-function drifting(seed: number): Round[] {
-  const noise = gaussian(seed);
-  let memory = 0;
-  return rounds(5, (i) => {
-    memory = 0.7 * memory + 0.01 * noise();
-    const common = 5 * (1 + (0.03 * i) / 5) * Math.exp(memory);
-    return { baseline: common * Math.exp(0.01 * noise()), system: common * Math.exp(0.01 * noise()) };
-  });
-}
-
-const share = (seeds: number, holds: (seed: number) => boolean) =>
-  Array.from({ length: seeds }, (_, i) => holds(i + 1)).filter(Boolean).length / seeds;
+const p = (system: readonly number[], baseline: readonly number[], change: Partial<Model>) =>
+  effect(system, baseline, { ...model, ...change }).evidence.p;
 
 describe('an effect', () => {
-  it('covers the truth in 93 to 97 % of runs', () => {
-    const covered = share(RUNS, (seed) => {
-      const [low, high] = effect(noisy(seed, 1.1), 'lower', relative).ratioCi95 as [number, number];
-      return low <= 1.1 && 1.1 <= high;
-    });
-    expect(covered).toBeGreaterThan(0.93);
-    expect(covered).toBeLessThan(0.97);
-  });
-
-  it('calls +10 % slower in at least 95 % of runs of five rounds with 1 % between processes', () =>
-    expect(
-      share(RUNS, (seed) => effect(noisy(seed, 1.1), 'lower', { relative: 0.05 }).verdictRaw === 'slower'),
-    ).toBeGreaterThanOrEqual(0.95));
-
-  it('has at most 5 % false alarms under drift and autocorrelated noise', () =>
-    expect(
-      share(RUNS, (seed) => ['slower', 'faster'].includes(effect(drifting(seed), 'lower', relative).verdictRaw)),
-    ).toBeLessThanOrEqual(0.05));
-
-  it('depends on the direction of the metric', () => {
-    const worse = effect(noisy(1, 1.3), 'lower', relative);
-    const better = effect(noisy(1, 1.3), 'higher', relative);
-    expect([worse.verdictRaw, better.verdictRaw]).toEqual(['slower', 'faster']);
+  it('is a ratio of geometric means, above 1 where it is worse', () => {
+    const worse = effect(near(6), near(5), model);
+    const better = effect(near(6), near(5), { ...model, direction: 'higher' });
+    expect(worse.ratio).toBeCloseTo(1.2, 12);
     expect((worse.ratio ?? 0) * (better.ratio ?? 0)).toBeCloseTo(1, 12);
     expect(worse.difference).toBe(better.difference);
+    expect([verdict(near(6), near(5)), verdict(near(6), near(5), { direction: 'higher' })]).toEqual([
+      'slower',
+      'faster',
+    ]);
   });
 
-  it('uses the difference if values may be zero or negative', () => {
-    const signed = rounds(5, (i) => ({ baseline: -1 + 0.1 * i, system: 250 + 0.2 * i }));
-    const found = effect(signed, 'lower', { absolute: 5 });
-    expect(found).toMatchObject({ ratio: null, ratioCi95: null, verdictRaw: 'slower' });
-    expect(found.difference).toBeCloseTo(251.2, 10);
+  it('is a difference where values may be zero or negative', () => {
+    const found = effect([250, 250.2, 250.4], [-1, -0.9, -0.8], { ...model, delta: { absolute: 5 } });
+    expect(found).toMatchObject({ ratio: null, ratioCi90: null, ratioCi95: null });
+    expect(found.difference).toBeCloseTo(251.1, 10);
+    expect(verdict([250, 250.2, 250.4], [-1, -0.9, -0.8], { delta: { absolute: 5 } })).toBe('slower');
   });
 
-  it('is same only if the whole interval is inside the threshold, and inconclusive if it straddles it', () => {
-    expect(effect(noisy(3, 1, 0.0005), 'lower', relative).verdictRaw).toBe('same');
-    expect(effect(noisy(3, 1.02, 0.02), 'lower', relative).verdictRaw).toBe('inconclusive');
-    expect(effect([{ baseline: 1, system: 2 }], 'lower', relative).verdictRaw).toBe('inconclusive');
+  it('has no evidence on the scale of a percentage without a ratio', () => {
+    expect(effect([0, 1], [1, 2], model)).toMatchObject({ ratio: null, evidence: { p: null, ci95: null } });
+    expect(verdict([0, 0, 0], [10, 11, 12])).toBe('inconclusive');
   });
 
-  it('is certain if nothing varies', () => {
-    const exact = rounds(5, () => ({ baseline: 2, system: 2 }));
-    expect(effect(exact, 'lower', relative)).toMatchObject({ ratio: 1, verdictRaw: 'same' });
-    const double = rounds(5, () => ({ baseline: 2, system: 4 }));
-    expect(effect(double, 'lower', relative)).toMatchObject({ ratio: 2, verdictRaw: 'slower', pBeyondDelta: 0 });
+  it('has a ratio without an interval in a single round', () =>
+    expect(effect([4], [2], model)).toMatchObject({
+      ...{ ratio: expect.closeTo(2, 12) as number, ratioCi95: null, evidence: { p: null } },
+    }));
+
+  it('does not depend on which rounds are beside each other', () =>
+    expect(effect([5, 6, 7], [1, 2, 3], model).ratioCi95).toEqual(effect([7, 5, 6], [1, 2, 3], model).ratioCi95));
+});
+
+describe('values on a grid', () => {
+  it('are the same or inconclusive where they tie, never certain', () => {
+    const tied = (value: number) => [value, value, value, value, value];
+    expect(p(tied(10.01), tied(10))).toBeGreaterThan(0.001);
+    expect(verdict(tied(10.01), tied(10))).toBe('same');
+    expect(p(tied(11), tied(10), { values: { grid: 1 } })).toBeGreaterThan(0.001);
+    expect(verdict(tied(11), tied(10), { values: { grid: 0.001 } })).toBe('slower');
+    expect(verdict(tied(10), tied(10), { values: { grid: 0.1 } })).toBe('same');
+  });
+
+  it('have the step of their last decimal place if a program printed them', () => {
+    const printed = { values: 'printed' } as const;
+    expect(p([0.12, 0.12, 0.12], [0.11, 0.11, 0.11], printed)).toBeGreaterThan(0.001);
+    expect(p([0.1234, 0.1234, 0.1234], [0.1112, 0.1112, 0.1112], printed)).toBeLessThan(1e-4);
   });
 });
 
-describe("Holm's adjustment", () => {
-  const slower = (pBeyondDelta: number) => ({ verdictRaw: 'slower' as const, pBeyondDelta });
-  it('stops at the first p that its rank does not allow', () =>
-    expect(holmVerdicts([slower(0.01), slower(0.04), slower(0.03)])).toEqual([
-      'slower',
-      'inconclusive',
-      'inconclusive',
-    ]));
-  it('keeps all verdicts that pass', () =>
-    expect(holmVerdicts([slower(0.001), slower(0.02), slower(0.04)])).toEqual(['slower', 'slower', 'slower']));
-  it('does not change same and inconclusive', () =>
-    expect(
-      holmVerdicts([
-        { verdictRaw: 'same', pBeyondDelta: 1 },
-        { verdictRaw: 'inconclusive', pBeyondDelta: null },
-      ]),
-    ).toEqual(['same', 'inconclusive']));
+describe('exact values', () => {
+  it('have an interval without a width where rounds agree, else none', () => {
+    const exact = { ...model, direction: 'higher', delta: { absolute: 0.5 }, values: 'exact' } as const;
+    expect(effect([0, 0], [1, 1], exact)).toMatchObject({ difference: -1, differenceCi95: [-1, -1] });
+    expect(effect([0, 1], [1, 1], exact)).toMatchObject({ differenceCi95: null });
+    expect(verdict([0, 0], [1, 1], exact)).toBe('slower');
+  });
+});
+
+describe('an effect against zero', () => {
+  it('is the mean over rounds with its t interval', () => {
+    const { value, ci95 } = againstZero([10, 12, 14]);
+    expect(value).toBe(12);
+    expect(ci95?.map((end) => Number(end.toFixed(2)))).toEqual([7.03, 16.97]);
+  });
 });

@@ -32,6 +32,7 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
   question: 'Will my software start at all under this layer?',
   estimator: 'share of probes with the same exit, codes and data as natively, of those that work natively',
   delta: { absolute: 1 },
+  values: 'exact',
   comparedAt: { name: 'number of probes', of: ({ judged }) => judged },
   needs: ['fresh processes'],
   functionName: 'checkCompatibility',

@@ -67,6 +67,7 @@ export const gracefulDegradationWith = (settings: DegradationSettings): MetricDe
   question: 'Does software that handles CUDA errors correctly keep working when virtualised?',
   estimator: 'share of error scenarios with the same exit, codes and data as natively and a working kernel afterwards',
   delta: { absolute: 1 },
+  values: 'exact',
   impossible: outside(0, 100),
   comparedAt: { name: 'number of scenarios', of: ({ judged }) => judged },
   needs: ['fresh processes'],

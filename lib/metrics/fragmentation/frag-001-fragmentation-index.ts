@@ -211,6 +211,7 @@ export const fragmentationIndex: MetricDefinition = {
   estimator:
     '100 × (1 − largest block / free memory) by cuMemAlloc, after a fill of 90 % of which a random half was freed',
   delta: { absolute: 2 },
+  values: { grid: 0.1 },
   impossible: ({ value }) => (value !== null && value > 100 ? `an index of ${value} %` : null),
   needs: ['1 GiB of memory', 'fresh processes'],
   functionName: 'measureFragmentation',

@@ -267,6 +267,7 @@ export const reclaimIntegrity: MetricDefinition = {
   estimator:
     '100 × the smallest of three amounts, relative to the first fill: what can be filled again after random allocations and frees on all paths, what NVML then shows as free, and what the successor of a killed tenant can fill',
   delta: { absolute: 1 },
+  values: { grid: 0.1 },
   impossible: ({ value }) =>
     value !== null && (value < 0 || value > 110) ? `${value} % of what there was at first` : null,
   needs: ['1 GiB of memory', 'fresh processes'],

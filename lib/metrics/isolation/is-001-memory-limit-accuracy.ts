@@ -117,6 +117,7 @@ export const memoryLimitAccuracy: MetricDefinition = {
   question: 'How much of a memory limit can really be used, and which ways of allocating escape it?',
   estimator: '100 × (1 − |held − limit| / limit), held by cuMemAlloc and its context when no more is granted',
   delta: { absolute: 1 },
+  values: { grid: 0.1 },
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'measureMemoryLimit',
   where: 'fresh-processes',

@@ -171,6 +171,7 @@ export const limitEnforcement: MetricDefinition = {
   question: 'How fast does a caching allocator learn that it must evict?',
   estimator: 'median time of a refusal of 65 MiB where at most 64 MiB are left, by cuMemAlloc',
   delta: { relative: 0.1 },
+  values: { grid: 0.001 },
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'measureLimitEnforcement',
   where: 'fresh-processes',

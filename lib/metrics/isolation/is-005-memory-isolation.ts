@@ -169,6 +169,7 @@ export const memoryIsolation: MetricDefinition = {
   question: 'Can the next tenant on the GPU read what you left in its memory?',
   estimator: '1 if no tag of another tenant was found on any surface, else 0',
   delta: { absolute: 0.5 },
+  values: 'exact',
   needs: ['several processes'],
   functionName: 'measureMemoryIsolation',
   where: 'fresh-processes',

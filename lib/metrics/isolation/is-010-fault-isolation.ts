@@ -238,6 +238,7 @@ export const faultIsolation: MetricDefinition = {
   question: "Does a neighbour's crash become your outage?",
   estimator: '1 if no fault of a neighbour reached the victim and a new tenant starts after each, else 0',
   delta: { absolute: 0.5 },
+  values: 'exact',
   needs: ['several processes'],
   functionName: 'measureFaultIsolation',
   where: 'fresh-processes',

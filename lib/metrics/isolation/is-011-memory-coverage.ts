@@ -67,6 +67,7 @@ export const memoryCoverage: MetricDefinition = {
   question: 'Which API lets a tenant take memory that it was not given?',
   estimator: 'share of the paths tried that refuse, with CUDA_ERROR_OUT_OF_MEMORY, at the limit',
   delta: { absolute: 1 },
+  values: 'exact',
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'auditMemoryPaths',
   where: 'fresh-processes',

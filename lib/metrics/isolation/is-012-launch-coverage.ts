@@ -102,6 +102,7 @@ export const launchCoverage: MetricDefinition = {
   question: 'Which ways to launch work escape the compute limit?',
   estimator: 'share of the launch paths that lose at least half of what the limit should take away, of those that run',
   delta: { absolute: 5 },
+  values: 'exact',
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'auditLaunchPaths',
   where: 'fresh-processes',

@@ -137,6 +137,7 @@ export const reportingConsistency: MetricDefinition = {
   question: 'Do all reports to a tenant about its GPU agree with each other, with its limits and with the card?',
   estimator: '1 if every report agrees, else 0',
   delta: { absolute: 0.5 },
+  values: 'exact',
   needs: ['fresh processes'],
   functionName: 'checkReporting',
   where: 'fresh-processes',

@@ -1,6 +1,6 @@
 /** How much the durations of steps of equal batch size differ: variation that batching does not explain. */
 import { mean } from 'simple-statistics';
-import type { Interval } from '../../stats/effect.js';
+import type { Interval } from '../../stats/estimate.js';
 import { median } from '../../stats/median.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 

@@ -220,6 +220,7 @@ export const kernelLaunchLatency: MetricDefinition = {
   question: 'What fixed cost does the layer add to every small kernel, as in low-batch decode?',
   estimator: 'median over visits of cores of the median call → kernel start',
   delta: { relative: 0.05 },
+  values: { grid: 0.001 },
   pairs: 'pair',
   needs: [],
   functionName: 'measureKernelLaunch',

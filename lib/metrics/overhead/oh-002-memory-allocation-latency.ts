@@ -63,6 +63,7 @@ export const memoryAllocationLatency: MetricDefinition = {
   question: 'Is the accounting path constant-time, and how much will un-pooled allocators pay?',
   estimator: 'median of cuMemAlloc of 2 MiB among 32 live blocks',
   delta: { relative: 0.05 },
+  values: { grid: 0.001 },
   comparedAt: {
     name: 'live blocks',
     of: ({ sizes }) => ofRow(sizes, { api: 'cuMemAlloc', bytes: HEADLINE_BYTES }, 'live'),

@@ -78,6 +78,7 @@ export const memoryFreeLatency: MetricDefinition = {
   question: 'What does teardown cost, and does it grow with the number of live allocations?',
   estimator: 'median of cuMemFree of 2 MiB, oldest first',
   delta: { relative: 0.05 },
+  values: { grid: 0.001 },
   comparedAt: {
     name: 'live blocks',
     of: ({ sizes }) => ofRow(sizes, { bytes: HEADLINE_BYTES, order: 'fifo' }, 'live'),

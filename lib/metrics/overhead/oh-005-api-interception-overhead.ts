@@ -183,6 +183,7 @@ export const apiInterceptionOverhead: MetricDefinition = {
   question: 'What does each driver call pay for being intercepted? Multiply by calls per token.',
   estimator: 'median of hooked − bare of each function, averaged over the calls of eager PyTorch decode',
   delta: { absolute: 5 },
+  values: { grid: 1 },
   pairs: 'functions',
   needs: [],
   functionName: 'measureApiInterception',

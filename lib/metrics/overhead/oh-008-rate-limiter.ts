@@ -201,6 +201,7 @@ export const rateLimiterOverhead: MetricDefinition = {
   estimator: 'median launch with the limit − median without: median over turns, mean over pairs of processes',
   // Memory layout by the loader makes two processes of one kind differ by some ten nanoseconds.
   delta: { absolute: 25 },
+  values: { grid: 1 },
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureRateLimiter',
   where: 'fresh-processes',

@@ -1,6 +1,6 @@
 /** How verdicts were reached, and the additional tests. */
 import { html, type Markup } from '../markup.js';
-import { bootstrapOf, type Scaled, scaledText } from '../../results/effect-text.js';
+import { establishedText, relevanceText } from '../../results/effect-text.js';
 import { paragraphs } from './prose.js';
 import type { Page } from './page-content.js';
 import { count, figure, metricRow, scaled, table, text, unbroken } from './table.js';
@@ -10,31 +10,36 @@ import { verdictBadge } from './verdict.js';
 const p = (value: number | null): Markup =>
   value !== null && value < 0.0001 ? scaled(value, null, unbroken('< 0.0001')) : figure(value);
 
-const bootstrap = ({ unit, ci95 }: Scaled): Markup =>
-  scaled(ci95 && (ci95[0] + ci95[1]) / 2, unit, unbroken(scaledText({ unit, ci95 })));
-
 export function statistics({ view, words }: Page): Markup | null {
   const rows = view.categories
     .flatMap((category) => category.rows)
     .flatMap((row) =>
       row.cells.flatMap(({ effect }) => {
         if (!effect) return [];
-        const { system, rounds, pValues, verdictRaw, verdict } = effect;
-        const numbers = [count(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapOf(effect, row))];
-        return metricRow(row, [text(system), numbers, text(verdictBadge(verdictRaw)), text(verdictBadge(verdict))]);
+        const { system, rounds, p: ofNone, pMannWhitney, verdict } = effect;
+        const numbers = [count(rounds), p(ofNone), p(pMannWhitney)];
+        return metricRow(row, [
+          text(system),
+          numbers,
+          text(establishedText(effect)),
+          text(relevanceText(effect)),
+          text(verdictBadge(verdict)),
+        ]);
       }),
     );
   if (words.statistics.length === 0 && rows.length === 0) return null;
-  const headings = ['Rounds', 'Welch, p', 'Mann–Whitney, p', 'Bootstrap interval'].map((title) => ({
+  const headings = ['Rounds', 'p of no difference', 'Mann–Whitney, p'].map((title) => ({
     title,
     numeric: true,
   }));
   return html`${paragraphs(words.statistics)}${
     rows.length > 0 &&
     table({
-      caption:
-        'Tests on rounds (for information; the intervals decide), and verdicts before and after Holm’s adjustment',
-      headings: [{ title: 'Metric' }, { title: 'System' }, ...headings, { title: 'Before' }, { title: 'After' }],
+      caption: 'Tests on rounds: whether there is a difference, whether it matters, and the verdict',
+      headings: [
+        ...[{ title: 'Metric' }, { title: 'System' }, ...headings],
+        ...[{ title: 'Difference' }, { title: 'Size' }, { title: 'Verdict' }],
+      ],
       rows,
     })
   }`;

@@ -1,0 +1,22 @@
+/**
+ * Which effects of a family are established: the expected share of false ones among those that are published is at most
+ * 5 %. Benjamini and Hochberg (1995) on the filtered set (Katsevich, Sabatti and Bogomolov, 2021): an effect that is too
+ * small to count is not published as a difference, so it does not make room for others.
+ */
+export const FALSE_DISCOVERY_RATE = 0.05;
+
+export interface Tested {
+  /** Two-sided p of no difference; null if it could not be tested. */
+  p: number | null;
+  /** Whether it would be published as a difference. */
+  counts: boolean;
+}
+
+/** The threshold is the largest p at which m · p ÷ (effects with p at or below it that count) is at most the rate. */
+export function established(family: readonly Tested[], rate = FALSE_DISCOVERY_RATE): boolean[] {
+  const ps = family.flatMap(({ p }) => p ?? []).sort((a, b) => b - a);
+  const countingUpTo = (threshold: number) =>
+    family.filter(({ p, counts }) => counts && p !== null && p <= threshold).length;
+  const threshold = ps.find((p) => ps.length * p <= rate * countingUpTo(p));
+  return family.map(({ p, counts }) => counts && p !== null && threshold !== undefined && p <= threshold);
+}
