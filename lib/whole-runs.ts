@@ -13,6 +13,7 @@ import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS 
 import { makePlan } from './run/plan.js';
 import { preparePricing } from './run/pricing.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
+import { withProcesses } from './run/processes-per-round.js';
 import { comparedMetrics, metricsOfRun } from './run/selection.js';
 import { callerEnvironment, environmentSystem } from './systems/environment.js';
 import { type SystemSettings, systemFrom } from './system-settings.js';
@@ -130,8 +131,10 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
   checkLabels(parsed);
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
   const costing = new Costing(pricesFrom(pricesGiven(prices)), parsed);
+  const single = prepared(rest);
   const request = {
-    ...prepared(rest),
+    ...single,
+    plan: withProcesses(single.plan, parsed.length),
     systems: parsed,
     allowMissing,
     keepGoing,

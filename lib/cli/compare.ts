@@ -11,6 +11,7 @@ import { planWithin } from '../run/budget.js';
 import { refuseUnavailable } from '../run/compare.js';
 import { type Aim, checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
 import { makePlan, type Plan, ROUNDS } from '../run/plan.js';
+import { processesText, withProcesses } from '../run/processes-per-round.js';
 import { comparedMetrics } from '../run/selection.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkLabels, here, type Surroundings } from '../systems/kinds.js';
@@ -61,7 +62,7 @@ export async function compare(
     budget === null ? null : planWithin({ metrics: selection.metrics, systems: systems.length, seconds: budget });
   const tier = budgeted?.tier ?? options.tier;
   const rounds = budgeted?.rounds ?? parseRounds(raw.rounds) ?? ROUNDS[tier];
-  const plan = makePlan(selection.metrics, tier, options.seed, selection.purpose);
+  const plan = withProcesses(makePlan(selection.metrics, tier, options.seed, selection.purpose), systems.length);
   if (aim) checkDetectable(plan.metrics);
   const words = [
     planText(plan, systems, aim ?? rounds),
@@ -121,15 +122,16 @@ async function parseAll(raw: RawCompareOptions): Promise<Configured> {
 }
 
 function planText(
-  { metrics: selected, tier, seed, estimatedSeconds, purpose }: Plan,
+  { metrics: selected, tier, seed, estimatedSeconds, purpose, processes }: Plan,
   systems: readonly System[],
   planned: number | Aim,
 ) {
   const ids = selected.map(({ id }) => id).sort(byMetricId);
   const time = (count: number) => duration(estimatedSeconds * systems.length * count);
+  const more = processesText(processes);
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const text = (rounds: string, about: string) =>
-    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')}${purpose ? ` for ${purpose}` : ''} (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
+    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${counted(ids.length, 'metric')}${purpose ? ` for ${purpose}` : ''} (${ids.join(', ')}), tier ${tier}, seed ${seed}${more === null ? '' : `, processes per round: ${more}`}, about ${about}`;
   if (typeof planned === 'number') return text(counted(planned, 'round'), time(planned));
   const { effect, mostRounds } = planned;
   return text(

@@ -159,7 +159,7 @@ function hooks(
   directory: string,
   intro: readonly (string | null)[],
   stage: Stage,
-): Omit<CompareHooks, 'onDocument' | 'onLog'> {
+): Omit<CompareHooks, 'onDocument'> {
   let at = '';
   let system = '';
   return {
@@ -173,9 +173,9 @@ function hooks(
       });
     },
     onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
-    onRound: (round, measured) => {
+    onRound: (round, measured, further) => {
       system = measured.name;
-      at = `${roundOf(stage)} ${round + 1}, ${plain(system)}`;
+      at = `${roundOf(stage)} ${round + 1}, ${plain(system)}${further === null ? '' : `, further process ${further}`}`;
       onRound?.(round, systems.indexOf(measured), stage);
       progress.doing(at);
     },
@@ -202,19 +202,14 @@ function recorder(
   systems: readonly System[],
   unwritten: Error[],
   stage: Stage,
-): Pick<CompareHooks, 'onLog' | 'onDocument'> {
-  let log = '';
+): Pick<CompareHooks, 'onDocument'> {
   return {
-    onLog: (text) => {
-      log += text;
-    },
-    onDocument: async (round, index, document, origin) => {
+    onDocument: async (round, index, { document, origin, log }) => {
       const which = `${capitalised(roundOf(stage))} ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
       const outcome = origin === 'measured' ? duration(document.durationMs / 1_000) : origin;
       // Already stored in the directory.
       if (origin === 'reused') return progress.aside(() => say(`${which}: ${outcome}`));
       const failure = await failureOf(directory.keepRound(round, index, document, log, stage));
-      log = '';
       if (failure) unwritten.push(failure);
       progress.aside(() => {
         if (failure) warn(`${failure.message} Measuring continues; the result is written and printed at the end.`);

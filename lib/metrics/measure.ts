@@ -42,6 +42,10 @@ export interface Surroundings {
   card?: MeasureContext['card'];
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
+  /** Only the value is wanted. Default false. */
+  headlineOnly?: boolean;
+  /** Processes that the round's plan gives the metric. Default: the metric's own number. */
+  plannedProcesses?: number | undefined;
 }
 
 /**
@@ -68,6 +72,8 @@ export async function measureMetric(
     signal,
     simulatedDriver: target.simulatedDriver,
     inWorker: surroundings.inWorker ?? false,
+    headlineOnly: surroundings.headlineOnly ?? false,
+    plannedProcesses: surroundings.plannedProcesses ?? null,
     system,
     prove: async (worker, tenant = SOLE_TENANT) => {
       await proofs.prove(worker, { phase: 'process', tenant, target, signal });

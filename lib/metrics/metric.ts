@@ -106,6 +106,10 @@ export interface MeasureContext {
   session: () => Promise<Session>;
   /** Whether the process is the tool's own worker: only there may a metric do what could harm a host program. */
   inWorker: boolean;
+  /** Whether this is a further process of a round: only the value is wanted, no other rows or pairs. */
+  headlineOnly: boolean;
+  /** Processes to start, planned for this round; null: the metric's own number. */
+  plannedProcesses: number | null;
   /** The system whose workers and tenants a `fresh-processes` metric starts. */
   system: System;
   /**
@@ -163,6 +167,19 @@ export interface LineChart {
   fit?: { rows: string; field: string; a: string; b: string; where: Readonly<Record<string, string | number>> };
 }
 
+/** A metric that a round of a comparison measures in more than one process, and how. */
+export interface FurtherProcesses {
+  /** Rough wall time of each on a real GPU without the start of a worker, in seconds. */
+  seconds: number;
+  /**
+   * How many the metric starts itself without a plan. Absent: each is a worker of the round, in which the metric measures
+   * what its value needs and no more (`headlineOnly`).
+   */
+  startedItself?: Readonly<Record<Tier, number>>;
+  /** The reason of a result that is invalid because the machine disturbed this one process. */
+  disturbed?: RegExp;
+}
+
 export interface MetricDefinition {
   id: string;
   name: string;
@@ -214,6 +231,8 @@ export interface MetricDefinition {
   seconds: Record<Tier, number>;
   /** The sum of the time limits of everything that it starts. Default: from `seconds`. */
   deadlineSeconds?: number;
+  /** Only where a process's own level is much of the variance between rounds. Default: one process. */
+  furtherProcesses?: FurtherProcesses;
   measure: (context: MeasureContext) => Promise<Measured>;
 }
 

@@ -65,6 +65,11 @@ export const metricResultSchema = v.strictObject({
   ciScope: v.picklist(['within-process', 'between-processes']),
   processes: count,
   /**
+   * The value in each process, in the order of measurement, if a round's plan gave the metric several: `value` is their
+   * geometric mean, or their mean if one is not above 0. Absent otherwise.
+   */
+  processValues: v.optional(v.array(finite)),
+  /**
    * Wall time, including the start of its processes. Absent for metrics that were not run, and in the first documents.
    */
   durationMs: v.optional(v.pipe(finite, v.minValue(0))),
@@ -218,6 +223,8 @@ export const runDocumentSchema = v.strictObject({
     /** Set by --for. */
     purpose: v.optional(v.picklist(purposeNames)),
     metrics: v.array(v.string()),
+    /** Processes that a round gives a metric, where the plan gives it more than its own. */
+    processes: v.optional(v.record(v.string(), count)),
     rounds: count,
     seed: count,
     device: count,

@@ -8,7 +8,8 @@ import { byMetricId } from '../results/metric-order.js';
 import { purposeNames } from '../results/purpose-names.js';
 import { counted } from '../results/quantity.js';
 import { UsageError } from '../errors/usage-error.js';
-import { ROUNDS, secondsOf } from './plan.js';
+import { makePlan, ROUNDS } from './plan.js';
+import { withProcesses } from './processes-per-round.js';
 import { selectMetrics } from './select.js';
 
 /** One round has no interval. */
@@ -29,7 +30,7 @@ export interface Budget {
 }
 
 const costOf = ({ metrics, systems }: Omit<Budget, 'seconds'>, tier: Tier, rounds: number): number =>
-  secondsOf(metrics, tier) * systems * rounds;
+  withProcesses(makePlan(metrics, tier, 0), systems).estimatedSeconds * systems * rounds;
 
 /**
  * The highest tier of which the usual number of rounds fits, with as many rounds as fit: a verdict needs rounds more than

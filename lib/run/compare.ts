@@ -25,6 +25,8 @@ import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
 import { type Choice, chooseDevice } from './device.js';
+import type { FinishedRound, Round } from './finished-round.js';
+import { measureFurther, withFurther } from './further-workers.js';
 import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health-summary.js';
 import { conclusionsOf } from './judged.js';
 import { roundOrder } from './order.js';
@@ -32,6 +34,9 @@ import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
 import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances } from './resume.js';
 import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
+
+/** Between the seeds of the processes of a round: those of rounds are consecutive. */
+const PROCESS_SEEDS = 1_009;
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
@@ -50,27 +55,17 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
   environment: NodeJS.ProcessEnv;
 }
 
-export interface CompareHooks extends RunHooks {
+export interface CompareHooks extends Omit<RunHooks, 'onLog'> {
   /** Receives the warnings that can be given before anything is measured. */
   onStart: (choice: Choice, warnings: readonly string[]) => void;
   /** Called once per system before the rounds; most have no compute limit and need no time. */
   onComputeLimit: (system: System) => void;
-  onRound: (round: number, system: System) => void;
+  /** `further`: the number of a further worker, from 1; null for the one that measures everything. */
+  onRound: (round: number, system: System, further: number | null) => void;
   /** One of its proofs failed: its further rounds are not measured. */
   onGivenUp?: (system: System) => void;
   /** Awaited, so that a round that was announced as finished is on disk. */
-  onDocument: (round: number, systemIndex: number, document: RunDocument, origin: RoundOrigin) => Promise<void>;
-}
-
-/** `not measured`: its document contains reasons instead of numbers. */
-export type RoundOrigin = 'measured' | 'reused' | 'not measured';
-
-/** One round of one system. */
-interface Round {
-  document: RunDocument;
-  origin: RoundOrigin;
-  /** The reason of the first proof that failed in it. */
-  failedProof?: string | undefined;
+  onDocument: (round: number, systemIndex: number, finished: FinishedRound) => Promise<void>;
 }
 
 interface Truth {
@@ -97,6 +92,17 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   /** Reason, by system index, why further rounds are not measured. */
   const givenUp = new Map<number, string>();
   let stopped: ComparisonDocument['stopped'];
+  const keep = async (round: number, index: number, next: Round) => {
+    const { document, failedProof } = next;
+    checkSameBuild(finishedOf(request, index), document);
+    // The proof would most likely fail again, and a round takes minutes.
+    if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
+      givenUp.set(index, notMeasuredAfter(round, failedProof));
+      hooks.onGivenUp?.(request.systems[index] as System);
+    }
+    (documents[index] as RunDocument[])[round] = document;
+    if (document.completed) await hooks.onDocument(round, index, next);
+  };
   try {
     const truth = await lookAround(request, hooks);
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
@@ -108,22 +114,20 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     for (const [round, indexes] of order.entries()) {
       stopped = round === 0 ? undefined : nothingLeft(request, givenUp, round);
       if (stopped) break;
+      const known = (index: number) =>
+        reusedRound(request, round, index) ?? givenUpRound(request, truth, index, givenUp.get(index));
+      const isMeasured = (index: number) => request.systems[index]?.unavailable === null && known(index) === null;
+      const further = await measureFurther(indexes.filter(isMeasured), request.plan, async (index, metrics, worker) => {
+        if (request.signal.aborted) return null;
+        const part = { ...request, plan: { ...request.plan, metrics: [...metrics] } };
+        return oneRoundOrWhyNot(part, hooks, truth, round, index, worker);
+      });
       for (const index of indexes) {
         if (request.signal.aborted) break;
-        const next =
-          reusedRound(request, round, index) ??
-          givenUpRound(request, truth, index, givenUp.get(index)) ??
-          (await oneRoundOrWhyNot(request, hooks, truth, round, index));
-        if (!next) break;
-        const { document, origin, failedProof } = next;
-        checkSameBuild(finishedOf(request, index), document);
-        // The proof would most likely fail again, and a round takes minutes.
-        if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
-          givenUp.set(index, notMeasuredAfter(round, failedProof));
-          hooks.onGivenUp?.(request.systems[index] as System);
-        }
-        (documents[index] as RunDocument[])[round] = document;
-        if (document.completed) await hooks.onDocument(round, index, document, origin);
+        const whole = known(index) ?? (await oneRoundOrWhyNot(request, hooks, truth, round, index, null));
+        if (!whole) break;
+        const keepSamples = request.options.samples === true;
+        await keep(round, index, withFurther(whole, further.get(index) ?? [], request.plan, keepSamples));
       }
     }
   } finally {
@@ -159,7 +163,7 @@ const finishedOf = ({ finished }: CompareRequest, index: number): RunDocument[] 
 
 function reusedRound({ finished }: CompareRequest, round: number, index: number): Round | null {
   const document = finished[index]?.[round];
-  return document ? { document: { ...document, reused: true }, origin: 'reused' } : null;
+  return document ? { document: { ...document, reused: true }, origin: 'reused', log: '' } : null;
 }
 
 function givenUpRound(request: CompareRequest, truth: Truth, index: number, reason: string | undefined): Round | null {
@@ -216,23 +220,26 @@ async function oneRoundOrWhyNot(
   truth: Truth,
   round: number,
   index: number,
+  further: number | null,
 ): Promise<Round | null> {
   const { unavailable } = request.systems[index] as System;
   if (unavailable !== null) return emptyRound(request, truth, index, 'unsupported', unavailable);
   let failedProof: string | undefined;
+  let log = '';
   const onFailedProof = (reason: string) => {
     failedProof ??= reason;
     hooks.onFailedProof?.(reason);
   };
+  const onLog = (text: string) => void (log += text);
   try {
-    const document = await oneRound(request, { ...hooks, onFailedProof }, truth, round, index);
-    return { document, origin: 'measured', failedProof };
+    const document = await oneRound(request, { ...hooks, onFailedProof, onLog }, truth, round, index, further);
+    return { document, origin: 'measured', log, failedProof };
   } catch (error) {
     if (request.signal.aborted) return null;
     if (isUsage(error)) throw error;
     if (error instanceof NotActive)
-      return { ...emptyRound(request, truth, index, 'invalid', error.message), failedProof: error.message };
-    return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), failedProof };
+      return { ...emptyRound(request, truth, index, 'invalid', error.message), log, failedProof: error.message };
+    return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), log, failedProof };
   }
 }
 
@@ -302,19 +309,26 @@ async function labelAll(
 
 async function oneRound(
   request: CompareRequest,
-  hooks: CompareHooks,
+  hooks: CompareHooks & Pick<RunHooks, 'onLog'>,
   truth: Truth,
   round: number,
   index: number,
+  further: number | null,
 ): Promise<RunDocument> {
   const system = request.systems[index] as System;
-  hooks.onRound(round, system);
+  hooks.onRound(round, system, further);
   try {
     await system.prepareTenant(SOLE_TENANT);
-    const { metrics, tier, seed, purpose } = request.plan;
-    const plan = makePlan(metrics, tier, seed + round, purpose ?? null);
+    const { metrics, tier, seed, purpose = null, processes } = request.plan;
+    // Seeds of different processes differ, because they choose the processors that are visited first.
+    const own = seed + round + PROCESS_SEEDS * (further ?? 0);
+    const plan = { ...makePlan(metrics, tier, own, purpose), processes };
     const { choice, before } = truth;
-    const document = await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
+    const headlineOnly = further !== null;
+    const document = await runMetrics(
+      { ...request, plan, system, device: choice.device.uuid, before, headlineOnly },
+      hooks,
+    );
     const failure = await reapFailure(system, SOLE_TENANT);
     return failure === null ? document : { ...document, warnings: [...document.warnings, failure] };
   } catch (error) {
@@ -358,7 +372,7 @@ function emptyRound(
     coordinatorCpuPercent: 0,
     warnings: [`${system.name}: ${reason}`],
   };
-  return { document, origin: 'not measured' };
+  return { document, origin: 'not measured', log: '' };
 }
 
 /** Tears all systems down even if one fails, which is only a warning: the results are kept. */

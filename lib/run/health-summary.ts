@@ -15,6 +15,8 @@ import { findingText } from '../results/health-text.js';
 import { byMetricId } from '../results/metric-order.js';
 import { disowned } from './results.js';
 
+const WHILE_SAMPLED = 'no slowdown while sampled';
+
 const text = ({ name, detail }: Check): string => `${findingText(name)}: ${detail}`;
 
 const failed = (checks: readonly Check[]): Check[] => checks.filter(({ passed }) => passed === false);
@@ -46,8 +48,17 @@ export function strictly(result: MetricResult): MetricResult {
 
 /** One check per name, over all metrics: failed if it failed for any, with those metrics named. */
 export function summariseAfter(results: readonly MetricResult[], samples: Samples | undefined): Check[] {
-  return [...healthCheckNames.map((name) => overMetrics(name, results)), whileSampled(samples)];
+  return [...overAllMetrics(results), whileSampled(samples)];
 }
+
+/** As summariseAfter, of results that were joined from these summaries' processes. */
+export function summariseJoined(results: readonly MetricResult[], summaries: readonly (readonly Check[])[]): Check[] {
+  const sampled = summaries.flat().filter(({ name }) => name === WHILE_SAMPLED);
+  return [...overAllMetrics(results), ...[...failed(sampled), ...sampled].slice(0, 1)];
+}
+
+const overAllMetrics = (results: readonly MetricResult[]): Check[] =>
+  healthCheckNames.map((name) => overMetrics(name, results));
 
 /** Over all rounds of a comparison, one line per system and check. */
 export function disturbances(systems: readonly (readonly RunDocument[])[]): string[] {
@@ -82,7 +93,7 @@ function overMetrics(name: string, results: readonly MetricResult[]): Check {
 }
 
 function whileSampled(samples: Samples | undefined): Check {
-  const name = 'no slowdown while sampled';
+  const name = WHILE_SAMPLED;
   const masks = samples?.eventReasons.filter((mask) => mask !== null) ?? [];
   if (masks.length === 0) return { name, passed: 'not checked', detail: 'NVML gave no clock event reasons' };
   const seen = slowdowns(masks);

@@ -19,6 +19,8 @@ export type WireOptions = Omit<MeasureOptions, 'signal' | 'onProgress'>;
 
 export interface LaneRequest {
   options: WireOptions;
+  /** Whether only the value is wanted. Default false. */
+  headlineOnly?: boolean;
   deadlineMs: number;
   onProgress: (progress: Progress) => void;
 }
@@ -100,7 +102,7 @@ export class Lane {
     try {
       const result = (await living.worker.request(
         'measure',
-        { id: definition.id, options: request.options },
+        { id: definition.id, options: request.options, headlineOnly: request.headlineOnly ?? false },
         {
           deadlineMs: request.deadlineMs,
           signal: this.#signal,

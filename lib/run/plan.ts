@@ -9,6 +9,9 @@ export interface Plan {
   metrics: MetricDefinition[];
   tier: Tier;
   seed: number;
+  /** Processes per round, of metrics with further ones; see withProcesses. */
+  processes?: Readonly<Record<string, number>> | undefined;
+  /** Of one round of one system. */
   estimatedSeconds: number;
   /** Set by --for. */
   purpose?: PurposeName;

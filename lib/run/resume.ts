@@ -3,6 +3,7 @@ import type { RunDocument } from '../results/document.js';
 import { shown } from '../errors/shown.js';
 import { programsOf, programsText } from '../results/recorded-programs.js';
 import { UsageError } from '../errors/usage-error.js';
+import { processesText } from './processes-per-round.js';
 import { isOfOneRun } from '../systems/run-directory.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
@@ -21,7 +22,12 @@ export function manner(plan: RunDocument['plan']): string {
   return [`tier ${tier}`, `path ${path}`, ...given, ...measured].join(', ');
 }
 
-const planText = (plan: RunDocument['plan']): string => [manner(plan), ...[...plan.metrics].sort()].join(', ');
+function planText(plan: RunDocument['plan']): string {
+  const processes = processesText(plan.processes);
+  return [manner(plan), ...[...plan.metrics].sort(), ...(processes ? [`processes per round ${processes}`] : [])].join(
+    ', ',
+  );
+}
 
 const facts: readonly [what: string, of: (circumstances: Circumstances) => string][] = [
   [

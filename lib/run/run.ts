@@ -22,6 +22,7 @@ import { type Choice, chooseDevice, hiddenGpusOr } from './device.js';
 import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health-summary.js';
 import { Lane, type Prepared, type WireOptions } from './lane.js';
 import { defaultTimeoutSeconds, type Plan } from './plan.js';
+import { processesText } from './processes-per-round.js';
 import { disowned, emptyResult, failedResult, pidMapping, sortedById } from './results.js';
 import { type ChosenTarget, targetWarnings } from './target.js';
 
@@ -42,6 +43,8 @@ export interface RunRequest {
   recorded?: Readonly<Record<string, unknown>>;
   /** The health checks before the first measurement, if they were made already (a comparison makes them once). */
   before?: readonly Check[];
+  /** Whether this is a further process of a round: only values are wanted. Default false. */
+  headlineOnly?: boolean;
   signal: AbortSignal;
 }
 
@@ -238,15 +241,25 @@ async function measureOne(
   device: string,
   shared: Surroundings,
 ) {
-  const { plan, signal, target } = request;
+  const { plan, signal, target, headlineOnly = false } = request;
   const { onProgress } = hooks;
+  const planned = plan.processes?.[definition.id];
   const deadlineMs = 1_000 * (request.timeoutSeconds ?? defaultTimeoutSeconds(definition, plan.tier));
-  const options = { ...request.options, device, tier: plan.tier, seed: plan.seed, simulate: target.simulate };
-  if (definition.where === 'process') return lane.measure(definition, { options, deadlineMs, onProgress });
+  const common = { device, tier: plan.tier, seed: plan.seed, simulate: target.simulate };
+  if (definition.where === 'process') {
+    // Statistics over all processes of a round need their samples.
+    const samples = request.options.samples === true || planned !== undefined;
+    const options = { ...request.options, ...common, samples };
+    return lane.measure(definition, { options, headlineOnly, deadlineMs, onProgress });
+  }
   // A waiting worker keeps the driver initialised, so a fresh process would start faster than without it.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
-    measureMetric(definition, { ...options, signal: bounded, onProgress }, shared),
+    measureMetric(
+      definition,
+      { ...request.options, ...common, signal: bounded, onProgress },
+      { ...shared, plannedProcesses: planned },
+    ),
   );
 }
 
@@ -303,6 +316,7 @@ export function describePlan(
     tier: plan.tier,
     metrics: plan.metrics.map(({ id }) => id),
     ...(plan.purpose && { purpose: plan.purpose }),
+    ...(processesText(plan.processes) !== null && { processes: { ...plan.processes } }),
     rounds: 1,
     seed: plan.seed,
     device,

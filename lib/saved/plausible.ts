@@ -73,7 +73,15 @@ function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
   if (unit === 'TFLOPS' && ceiling !== null && ceilings.length > 0 && value > SLACK * ceiling)
     return `impossible: ${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
   const definition = findMetric(result.id);
-  if (isBeyond([value, ...(ci95 ?? []), ...(result.blocks ?? []), ...statsNumbers(stats)]))
+  if (
+    isBeyond([
+      value,
+      ...(ci95 ?? []),
+      ...(result.blocks ?? []),
+      ...(result.processValues ?? []),
+      ...statsNumbers(stats),
+    ])
+  )
     return `impossible: a number beyond ${LARGEST}`;
   const contradicted = definition ? impossibleValue(definition, result) : null;
   if (contradicted !== null) return `impossible: ${contradicted}`;

@@ -3,9 +3,15 @@ import { simulatedDriver } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 import { keepContext } from './on-device.js';
 
+interface MeasureRequest {
+  id: string;
+  options: MeasureOptions;
+  headlineOnly: boolean;
+}
+
 /** Measures a metric that runs within one process. */
 export const measure: Handler = async (params, progress) => {
-  const { id, options } = params as { id: string; options: MeasureOptions };
+  const { id, options, headlineOnly } = params as MeasureRequest;
   const { findMetric } = await import('../metrics/registry.js');
   const { measureMetric } = await import('../metrics/measure.js');
   const { resolveOptions } = await import('../metrics/options.js');
@@ -16,6 +22,6 @@ export const measure: Handler = async (params, progress) => {
   return measureMetric(
     definition,
     { ...options, onProgress: (value: Progress) => progress(value) },
-    { inWorker: true },
+    { inWorker: true, headlineOnly },
   );
 };

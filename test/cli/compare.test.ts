@@ -242,6 +242,14 @@ describe('compare', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  it('names the processes per round in the plan, and counts their time', async () => {
+    const planned = async (tier: string) =>
+      (await dryRun('--system', 'native:name=b', '--tier', tier, '--rounds', '1', 'OH-002', 'OH-004')).stdout;
+    expect(await planned('quick')).not.toContain('processes per round');
+    // 2 systems: 1 s for OH-002 and 3 s for OH-004; then 15 more workers of 1 s, each with 0.1 s for OH-002.
+    expect(await planned('standard')).toMatch(/, processes per round: OH-002 16, about 41 s\n$/);
+  });
+
   it('refuses a system that cannot be measured with --dry-run too', async () =>
     expectRefusal(
       await dryRun('--system', 'hami-core'),

@@ -1,6 +1,7 @@
 /** Runs a comparison in this process, with a test's own systems. */
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
-import { type CompareHooks, type CompareRequest, compareSystems, type RoundOrigin } from '../../lib/run/compare.js';
+import { type CompareHooks, type CompareRequest, compareSystems } from '../../lib/run/compare.js';
+import type { RoundOrigin } from '../../lib/run/finished-round.js';
 import { makePlan } from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
@@ -55,7 +56,7 @@ export async function compared(
     onProgress: nothing,
     onResult: nothing,
     onGivenUp: ({ name }) => void givenUp.push(name),
-    onDocument: (round, index, _document, origin) => {
+    onDocument: (round, index, { origin }) => {
       (origins[index] as RoundOrigin[])[round] = origin;
       return Promise.resolve();
     },

@@ -10,6 +10,7 @@ import { SOLE_TENANT, type System, type Tenant } from '../../lib/systems/system.
 import { processesOf, workersOf } from '../cli/command.js';
 import { metricNamed } from '../metric-named.js';
 import { onOneProcessor } from '../processors.js';
+import { ownRegion } from '../temporary.js';
 import { undisturbed } from '../undisturbed.js';
 import { type ChildOptions, emptyFolder, measure, type MeasureFunction } from './child.js';
 
@@ -46,6 +47,29 @@ describe('a start that cannot be as planned', () => {
       details: { largest: 5, capacity: { processes: 5, limitedBy: 'GPU memory', gpuBytesEach: 150 * 2 ** 20 } },
     });
   });
+});
+
+describe('START-004 in a round that plans its processes', () => {
+  const loads = async (options: MeasureOptions) => {
+    const system = environmentSystem({
+      PATH: process.env.PATH,
+      HOME: emptyFolder(),
+      GVB_SIM: `region=${ownRegion('planned')},init_ms=8,context_ms=8`,
+    });
+    const result = await measureMetric(
+      metricNamed('START-004'),
+      { simulate: true, ...options },
+      { system, plannedProcesses: 5 },
+    );
+    const counts = (result.details.loads as { count: number }[]).map(({ count }) => count);
+    return { status: result.status, processes: result.processes, counts };
+  };
+
+  it('starts so many, with the cache of its own number of them loaded again', async () =>
+    expect(await loads({ tier: 'quick' })).toEqual({ status: 'ok', processes: 5, counts: [5, 3] }));
+
+  it('starts as many as were asked for', async () =>
+    expect(await loads({ iterations: 2 })).toEqual({ status: 'ok', processes: 2, counts: [2, 2] }));
 });
 
 const ALL = [

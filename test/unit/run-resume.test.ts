@@ -53,6 +53,11 @@ describe('finished rounds', () => {
       '(tier quick, path runtime, OH-001, OH-002) but received one with tier thorough, path runtime, iterations 5, OH-001:',
     ],
     [
+      'a plan with other processes per round',
+      { plan: { ...plan, metrics: ['OH-001', 'OH-002'], processes: { 'OH-002': 16 } } },
+      'received one with tier quick, path runtime, OH-001, OH-002, processes per round OH-002 16:',
+    ],
+    [
       'a plan that refused disturbed numbers',
       { plan: { ...plan, metrics: ['OH-001', 'OH-002'], options: { strict: true } } },
       'received one with tier quick, path runtime, strict true, OH-001, OH-002:',

@@ -33,6 +33,8 @@ function plans(sizes: number[], everything: boolean): RowPlan[] {
   return sizes.flatMap((bytes) => orders(bytes).map((order) => ({ bytes, order })));
 }
 
+const isHeadline = ({ bytes, order }: RowPlan): boolean => bytes === HEADLINE_BYTES && order === 'fifo';
+
 async function measureRow(
   context: MeasureContext,
   session: Session,
@@ -57,6 +59,16 @@ async function measureRow(
   );
 }
 
+/** What a layer adds to a free, and what a second free of the same block gives. */
+async function beyondLatencies(context: MeasureContext, session: Session, limit: number, rows: number) {
+  context.progress('pairs', rows / (rows + 1));
+  const paired = { bytes: HEADLINE_BYTES, live: PAIRED_LIVE, order: 'fifo', limit } as const;
+  const { pairs } = await allocationPairs(context, paired, ['free']);
+  // Last, because some layers leak on it; never in a host program, whose threads may be given the freed address.
+  const doubleFree = context.inWorker ? await session.ask('doubleFree') : 'only in worker processes';
+  return { pairs, doubleFree };
+}
+
 export const memoryFreeLatency: MetricDefinition = {
   id: 'OH-003',
   name: 'Memory Free Latency',
@@ -77,10 +89,13 @@ export const memoryFreeLatency: MetricDefinition = {
   functionName: 'measureMemoryFree',
   where: 'process',
   seconds: { quick: 1, standard: 1, thorough: 15 },
+  furtherProcesses: { seconds: 0.2 },
   async measure(context) {
     const session = await context.session();
     const { limit, sizes } = await memoryRoom(session);
-    const wanted = plans(sizes, context.options.tier === 'thorough');
+    const wanted = plans(sizes, context.options.tier === 'thorough').filter(
+      (plan) => !context.headlineOnly || isHeadline(plan),
+    );
     const details: Record<string, unknown>[] = [];
     const measured: Row[] = [];
     let headline: Row | null = null;
@@ -92,27 +107,22 @@ export const memoryFreeLatency: MetricDefinition = {
         continue;
       }
       const progress = (fraction: number) => (index + fraction) / (wanted.length + 1);
-      const isHeadline = bytes === HEADLINE_BYTES && order === 'fifo';
       try {
         const row = await measureRow(context, session, { bytes, order, live }, progress);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
         details.push({ bytes, order, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
         measured.push(row);
-        if (isHeadline) headline = row;
+        if (isHeadline({ bytes, order })) headline = row;
       } catch (error) {
         const state = rowState(error);
-        if (!state || isHeadline) throw error;
+        if (!state || isHeadline({ bytes, order })) throw error;
         details.push({ bytes, order, live, ...state });
       }
     }
     const leak = returnedCheck(measured.flatMap(({ blocks }) => blocks));
-    context.progress('pairs', wanted.length / (wanted.length + 1));
-    const paired = { bytes: HEADLINE_BYTES, live: PAIRED_LIVE, order: 'fifo', limit } as const;
-    const { pairs } = await allocationPairs(context, paired, ['free']);
-    // Last, because some layers leak on it; never in a host program, whose threads may be given the freed address.
-    const doubleFree = context.inWorker ? await session.ask('doubleFree') : 'only in worker processes';
+    const more = context.headlineOnly ? {} : await beyondLatencies(context, session, limit, wanted.length);
     const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));
-    const common = { details: { limitBytes: limit, sizes: sorted, pairs, doubleFree }, checks: [leak] };
+    const common = { details: { limitBytes: limit, sizes: sorted, ...more }, checks: [leak] };
     if (!headline) {
       const reason = `2 MiB blocks: fewer than two may be live in ${limit} bytes`;
       return { status: 'unsupported', reason, value: null, ci95: null, headline: null, ...common };

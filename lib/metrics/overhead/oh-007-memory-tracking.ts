@@ -59,6 +59,7 @@ interface Measured {
 }
 
 async function measureCells(context: MeasureContext, session: Session, lives: readonly number[]): Promise<Measured> {
+  if (context.headlineOnly) return { cells: await inPasses(context, session, lives, 0), queryState: null };
   try {
     return { cells: await inPasses(context, session, lives, QUERIES), queryState: null };
   } catch (error) {
@@ -173,6 +174,18 @@ function describeCalls({ cells, queryState }: Measured, seed: number) {
   ];
 }
 
+/** A line for each call, and what a layer adds to each, and to both. */
+async function callsAndPairs(context: MeasureContext, measured: Measured, limit: number) {
+  context.progress('pairs', PASSES / STEPS);
+  const paired = { bytes: BYTES, live: HEADLINE_LIVE, order: 'random', limit } as const;
+  const { pairs, together } = await allocationPairs(context, paired, ['allocation', 'free']);
+  return {
+    calls: describeCalls(measured, context.options.seed),
+    pairs,
+    ...(together && { pairsTogether: together }),
+  };
+}
+
 /** Room for half of the memory that this process may use. */
 function roomFor(lives: readonly number[], limit: number) {
   const fits = (live: number) => live * BYTES <= limit / 2;
@@ -210,11 +223,13 @@ export const memoryTrackingOverhead: MetricDefinition = {
     },
   ],
   seconds: { quick: 1, standard: 1, thorough: 2 },
+  furtherProcesses: { seconds: 0.3, disturbed: /^cells off the line/ },
   async measure(context) {
     const session = await context.session();
     const { tier, seed } = context.options;
     const { limit } = await memoryRoom(session);
-    const { lives, leftOut } = roomFor(LIVES[tier], limit);
+    const wanted = LIVES[tier].filter((live) => !context.headlineOnly || (live > 0 && isOnLine(live)));
+    const { lives, leftOut } = roomFor(wanted, limit);
     const room = { limitBytes: limit, bytes: BYTES, leftOut };
     if (!lives.includes(LARGEST_ON_LINE)) {
       const needed = formatBytes(LARGEST_ON_LINE * BYTES);
@@ -224,9 +239,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     const measured = await measureCells(context, session, lives);
     const { cells } = measured;
     const { valueNs, ci95, ...line } = fit(cells, pairsOf, seed);
-    context.progress('pairs', PASSES / STEPS);
-    const paired = { bytes: BYTES, live: HEADLINE_LIVE, order: 'random', limit } as const;
-    const { pairs, together } = await allocationPairs(context, paired, ['allocation', 'free']);
+    const more = context.headlineOnly ? {} : await callsAndPairs(context, measured, limit);
     const leak = returnedCheck(cells.flatMap(({ visits }) => visits));
     const check = {
       name: 'the cells lie on a line',
@@ -243,9 +256,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
         ...room,
         ...line,
         cells: cells.map(describeCell({ slope: line.slopeNsPerBlock, intercept: line.interceptNs })),
-        calls: describeCalls(measured, seed),
-        pairs,
-        ...(together && { pairsTogether: together }),
+        ...more,
       },
       checks: [check, leak],
     };

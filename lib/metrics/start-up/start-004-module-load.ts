@@ -12,7 +12,7 @@ import { measureFunction } from '../measure-function.js';
 
 interface Pair {
   cold: StartUpAnswer;
-  /** Null if the environment disables the cache. */
+  /** Null if the environment disables the cache, or if only the value is wanted. */
   warm: StartUpAnswer | null;
   /** Files that the cold load left in the cache. */
   entries: number;
@@ -37,7 +37,7 @@ async function filesIn(folder: string): Promise<number> {
   return (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
 }
 
-function measurePair(context: MeasureContext, done: number, total: number, cacheOff: boolean): Promise<Pair> {
+function measurePair(context: MeasureContext, done: number, total: number, hasWarm: boolean): Promise<Pair> {
   return inPrivateFolder(async (folder) => {
     const batch = { contextApi: 'cuDevicePrimaryCtxRetain', count: 1, total } as const;
     const start = async (before: number) => {
@@ -46,7 +46,7 @@ function measurePair(context: MeasureContext, done: number, total: number, cache
     };
     const cold = await start(done);
     const entries = await filesIn(folder);
-    return { cold, entries, warm: cacheOff ? null : await start(done + 1) };
+    return { cold, entries, warm: hasWarm ? await start(done + 1) : null };
   });
 }
 
@@ -70,9 +70,11 @@ function warmRow(pairs: readonly Pair[]) {
 async function measurePairs(context: MeasureContext, cacheOff: boolean): Promise<Pair[]> {
   const { iterations, tier, warmup } = context.options;
   const discarded = warmup ?? 0;
-  const count = discarded + (iterations ?? PROCESSES[tier]);
+  const whole = discarded + (iterations ?? PROCESSES[tier]);
+  const count = iterations === null ? discarded + (context.plannedProcesses ?? PROCESSES[tier]) : whole;
   const pairs: Pair[] = [];
-  for (let i = 0; i < count; i++) pairs.push(await measurePair(context, 2 * i, 2 * count, cacheOff));
+  // Processes that the plan adds are for the value, which is that of cold loads.
+  for (let i = 0; i < count; i++) pairs.push(await measurePair(context, 2 * i, 2 * count, !cacheOff && i < whole));
   return pairs.slice(discarded);
 }
 
@@ -90,6 +92,7 @@ export const moduleLoad: MetricDefinition = {
   functionName: 'measureModuleLoad',
   where: 'fresh-processes',
   seconds: { quick: 4, standard: 4, thorough: 20 },
+  furtherProcesses: { seconds: 0.5, startedItself: PROCESSES },
   async measure(context) {
     const cacheOff = context.system.environment().CUDA_CACHE_DISABLE === '1';
     const pairs = await measurePairs(context, cacheOff);
