@@ -7,9 +7,8 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   list: ['list', 'list --json metrics.json'],
   doctor: ['doctor', 'doctor --json -'],
   compare: [
-    'compare overhead --rounds 5 --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB,sm=50',
+    'compare --for serving --budget 1h --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB,sm=50',
     'compare --config systems.yaml --detect 5% --gate thresholds.yaml --output results/today',
-    'compare --for serving --budget 1h --system native --system mps:sm=50',
     'compare --resume results/today',
   ],
   exec: [
