@@ -340,7 +340,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
         evaluate<string[]>(
           page,
           `[...document.querySelectorAll('h3, figure, table')]
-            .filter((element) => element.checkVisibility() && !element.closest('#compute-limits, #health'))
+            .filter((element) => element.checkVisibility() && !element.closest('#answer, #compute-limits, #health'))
             .map((element) => element.outerHTML.slice(0, 80))`,
         );
       await unfold(page);
@@ -437,6 +437,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     withPage(comparison, { javaScriptEnabled: false, colorScheme: 'dark' }, async (page) => {
       for (const control of await page.locator('input, select, output').all())
         expect(await control.isVisible()).toBe(false);
+      for (const summary of await page.locator('details.fold > summary').all()) await summary.click();
       expect(await page.locator('table tbody tr:visible').count()).toBeGreaterThan(50);
       expect(await page.locator('figure svg[role=img]:visible').count()).toBeGreaterThan(small.metrics);
       expect(await page.locator('#reproduction').isVisible()).toBe(true);

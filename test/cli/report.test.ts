@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { answerOf } from '../../lib/answer/answer.js';
 import { formats, renderReport } from '../../lib/rendering.js';
 import { jsonReport } from '../../lib/report/json.js';
 import { comparison, everyKind, measured } from '../unit/report-fixtures.js';
@@ -56,7 +57,21 @@ describe('report', () => {
     const args = formats.flatMap((format) => [`--${format}`, join(out, format)]);
     expect(await report(everything, ...args)).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(readdirSync(out).sort()).toEqual([...formats].sort());
-    expect(parseComparison(readFileSync(join(out, 'json'), 'utf8'))).toEqual(everyKind());
+    expect(parseComparison(readFileSync(join(out, 'json'), 'utf8'))).toEqual({ ...everyKind(), answer: answerOf(everyKind()) }); // prettier-ignore
+  });
+
+  it('prints the answer alone with --brief, beside files', async () => {
+    const out = emptyFolder();
+    const { code, stdout, stderr } = await report(everything, '--brief', '--csv', join(out, 'csv'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [decision] = stdout.split('\n');
+    expect(decision).toBe(answerOf(everyKind()).decision);
+    expect(stdout).toContain('What is not known:');
+    expect(stdout.split('\n').length).toBeLessThan(60);
+    expect(readdirSync(out)).toEqual(['csv']);
+    const refused = await report(everything, '--brief', '--format', 'csv');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^error: Expected one format on standard output but received --brief and csv/);
   });
 
   it('reads the directory of a run', async () => {
