@@ -103,10 +103,9 @@ function adviceOf(known: Known, use: Use): Advice {
   const figures = systems.flatMap((system) => figuresOf(known, use, system)).filter(isMeasured);
   const measured = [...new Set(figures.flatMap(({ metric }) => metric ?? []))];
   const questions = use.questions.filter((question) => !isAnswered(known, question));
-  const missing = [
-    ...questions.flatMap((question) => metricsFor[question]),
-    ...use.others.map(({ id }) => id).filter((id) => !measured.includes(id)),
-  ];
+  const missing = [...questions.flatMap((question) => metricsFor[question]), ...use.others.map(({ id }) => id)].filter(
+    (id) => !measured.includes(id),
+  );
   const harmed = new Set(broken.filter(({ cause }) => use.causes.includes(cause)).map(({ system }) => system));
   const isKnown = figures.length > 0 || harmed.size > 0;
   return {
@@ -119,7 +118,7 @@ function adviceOf(known: Known, use: Use): Advice {
 }
 
 const isAnswered = ({ cards }: Known, question: Question): boolean =>
-  cards.some(({ lines }) => lines.some((line) => line.question === question && line.figures.some(isMeasured)));
+  cards.some(({ lines }) => lines.some((line) => line.question === question && line.figures.every(isMeasured)));
 
 /** Empty where nothing was compared: a single run has no reference. */
 export const recommendationsOf = (known: Known): Advice[] =>

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { answered } from '../../lib/answer/answer.js';
 import { type Format, renderReport } from '../../lib/index.js';
 import { formats } from '../../lib/rendering.js';
 import { everyKind } from './report-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 
 describe('renderReport', () => {
-  it('returns the given JSON', async () => {
-    expect(JSON.parse(await renderReport(everyKind(), 'json'))).toEqual(everyKind());
+  it('returns the given JSON with its answer', async () => {
+    expect(JSON.parse(await renderReport(everyKind(), 'json'))).toEqual(answered(everyKind()));
   });
 
   it('returns ASCII, so that a reader needs one byte per character', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evenly } from '../../lib/report/charts/evenly.js';
-import { widest, widthOf, wrapped, wrappedNames } from '../../lib/report/charts/text.js';
+import { asDrawn, widest, widthOf, wrapped, wrappedNames } from '../../lib/report/charts/text.js';
 
 describe('a name in a drawing', () => {
   it('is wrapped where it has a place for a break, and complete', () => {
@@ -23,6 +23,13 @@ describe('a name in a drawing', () => {
         },
       ),
     ));
+
+  it('has no line that is a key of every object', () => {
+    const lines = asDrawn(wrapped('__proto__constructor', 70).join('\n')).split('\n');
+    expect(lines.filter((line) => line in Object.prototype)).toEqual([]);
+    expect(asDrawn('a\n__proto__')).not.toBe('a\n__proto__');
+    expect(asDrawn('a\nb')).toBe('a\nb');
+  });
 
   it('makes all rows as high as the one with most lines', () => {
     const { texts, most, width } = wrappedNames(['a', 'b'.repeat(40)], 100);

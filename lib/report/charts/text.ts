@@ -21,9 +21,13 @@ export const widest = (texts: readonly string[]): number =>
 /**
  * Makes text safe for ECharts, which keeps text widths in a plain object: `__proto__` would be written to
  * Object.prototype, and `constructor` would find a function. An added mark, which `cleaned` removes from the drawing,
- * makes such a text a different key.
+ * makes such a text a different key. Every line is a text of its own.
  */
-export const asDrawn = (text: string): string => (text in Object.prototype ? `${text}\u200e` : text);
+export const asDrawn = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line in Object.prototype ? `${line}\u200e` : line))
+    .join('\n');
 
 /** Pixels between the lines of a name. */
 export const LINE = 14;
