@@ -63,7 +63,8 @@ export const notMeasured = (what: string, cell: Cell | null = null, metric: stri
 
 /** `at least 61 %`, `perhaps too little to matter`; null if there is nothing to add. */
 function sizeNote(effect: Effect, unit: string, change: Interval = null): string | null {
-  const { relevance } = effect;
+  const { established, relevance } = effect;
+  if (relevance === 'within') return established ? 'real, but too small to count' : null;
   if (effect.verdict !== 'slower' && effect.verdict !== 'faster') return null;
   if (relevance === 'straddles') return 'perhaps too little to matter';
   return relevance === 'beyond' ? leastText(effect, unit, change) : null;

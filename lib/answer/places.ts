@@ -52,10 +52,10 @@ interface Compared {
 
 /** Tests between candidates: with the baseline too, if that is one. */
 function testsOf({ document, systems: all, effects }: View, systems: readonly string[]): Effect[] | null {
-  const pairs = isComparison(document) ? document.pairs : null;
+  const pairs = isComparison(document) ? document.pairs : [];
   const hasBaseline = all.some(({ name, isBaseline }) => isBaseline && systems.includes(name));
-  if (!pairs && !(hasBaseline && systems.length === 2)) return null;
-  return [...(pairs ?? []), ...(hasBaseline ? effects : [])];
+  if (pairs.length === 0 && !(hasBaseline && systems.length === 2)) return null;
+  return [...pairs, ...(hasBaseline ? effects : [])];
 }
 
 export function placesOf(view: View, { systems, harmed, figures }: Compared): Placed {

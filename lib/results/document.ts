@@ -268,8 +268,8 @@ export const effectSchema = v.strictObject({
   /** Rank test of the rounds, given in addition; it decides nothing. */
   pMannWhitney: v.nullable(finite),
   /**
-   * Whether a difference is shown. Of the differences of one system that are published, at most 5 % are expected to be
-   * false.
+   * Whether a difference is shown, even one that is too small to count. Of the `slower` and `faster` of one system, at most
+   * 5 % are expected to be false.
    */
   established: v.boolean(),
   /**

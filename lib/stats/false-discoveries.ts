@@ -12,11 +12,14 @@ export interface Tested {
   counts: boolean;
 }
 
-/** The threshold is the largest p at which m · p ÷ (effects with p at or below it that count) is at most the rate. */
+/**
+ * An effect that counts is established up to the largest p at which m · p ÷ (effects with p at or below it that count) is
+ * at most the rate; one that does not count, where it is so among all effects.
+ */
 export function established(family: readonly Tested[], rate = FALSE_DISCOVERY_RATE): boolean[] {
   const ps = family.flatMap(({ p }) => p ?? []).sort((a, b) => b - a);
-  const countingUpTo = (threshold: number) =>
-    family.filter(({ p, counts }) => counts && p !== null && p <= threshold).length;
-  const threshold = ps.find((p) => ps.length * p <= rate * countingUpTo(p));
-  return family.map(({ p, counts }) => counts && p !== null && threshold !== undefined && p <= threshold);
+  const thresholdAmong = (some: readonly Tested[]) =>
+    ps.find((p) => ps.length * p <= rate * some.filter((each) => each.p !== null && each.p <= p).length) ?? -1;
+  const [ofAll, ofCounting] = [thresholdAmong(family), thresholdAmong(family.filter(({ counts }) => counts))];
+  return family.map(({ p, counts }) => p !== null && p <= (counts ? ofCounting : ofAll));
 }

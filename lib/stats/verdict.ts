@@ -26,7 +26,7 @@ export interface Evidence {
 }
 
 export interface Decision {
-  /** Whether there is a difference. */
+  /** Whether there is a difference, of whatever size. */
   established: boolean;
   /** Null without an interval. */
   relevance: Relevance | null;

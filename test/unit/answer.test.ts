@@ -111,7 +111,7 @@ describe('a cause', () => {
       'START-002': [90, 180, 90],
       'START-003': [100, 190, 100],
     });
-    expect(found.map(({ phases }) => phases)).toEqual([['START-002', 'START-003']]);
+    expect(found.map(({ phases }) => [...phases].sort())).toEqual([['START-002', 'START-003']]);
   });
 });
 
@@ -149,7 +149,9 @@ describe('places', () => {
   const document = three({ 'START-001': [250, 430, 260], 'OH-001': [5, 5, 6] });
 
   it('are not given without tests between the systems', () =>
-    expect(advice(document, 'Inference')).toMatchObject({ places: null, reason: expect.stringContaining('no test') }));
+    expect(advice(withPairs(document, []), 'Inference')).toMatchObject({
+      ...{ places: null, reason: expect.stringContaining('no test') },
+    }));
 
   it('follow an established difference between them', () =>
     expect(advice(withPairs(document, [pair(document, 'START-001', 'slower')]), 'Inference').places).toEqual([
