@@ -6,7 +6,7 @@ import type { Advice, Figure } from '../results/answer-schema.js';
 import type { Effect } from '../results/document.js';
 import { isDifference } from '../results/effect-text.js';
 import { isComparison } from '../results/kinds.js';
-import { capitalised, plain } from '../results/plain.js';
+import { plain } from '../results/plain.js';
 import type { View } from '../results/view.js';
 
 interface Duel {
@@ -40,7 +40,7 @@ const MOST = 3;
 
 function said(duels: readonly Duel[]): string {
   const texts = duels.map(({ better, worse, what }) => `${better} is better than ${worse}: ${what}`);
-  return plain(capitalised(`${texts.slice(0, MOST).join('; ')}${texts.length > MOST ? '; and others' : ''}.`));
+  return plain(`${texts.slice(0, MOST).join('; ')}${texts.length > MOST ? '; and others' : ''}.`);
 }
 
 interface Compared {

@@ -27,7 +27,7 @@ describe('gate', () => {
     const { code, stdout, stderr } = await commandIn(prepared(), ['gate', 'a.json']);
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
     expect(stdout).toMatch(
-      /^FAILED +OH-001 +layer +at most 10 % worse than native +× 1\.200 \(1\.200 … 1\.200\) is beyond it$/m,
+      /^FAILED +OH-001 +layer +at most 10 % worse than native \(maxRegression: 10\) +× 1\.200 \(1\.\d+ … 1\.\d+\) is beyond it$/m,
     );
     expect(stdout).toMatch(/^Gate FAILED: 1 failed\.$/m);
   });

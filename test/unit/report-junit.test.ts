@@ -65,11 +65,11 @@ describe('JUnit XML', () => {
     expect(suite?.name).toBe('a <layer> & "its" name');
     expect(suite?.testcase.map(({ name }) => name)).toEqual([
       'OH-001 Kernel Launch Latency: at most 6 us',
-      'OH-001 Kernel Launch Latency: at most 10 % worse than native',
-      'OH-002 Memory Allocation Latency: at most 10 % worse than native',
-      'OH-003 Memory Free Latency: at most 10 % worse than native',
+      'OH-001 Kernel Launch Latency: at most 10 % worse than native (maxRegression: 10)',
+      'OH-002 Memory Allocation Latency: at most 10 % worse than native (maxRegression: 10)',
+      'OH-003 Memory Free Latency: at most 10 % worse than native (maxRegression: 10)',
       'OH-004 Context Creation Overhead: measured',
-      'OH-004 Context Creation Overhead: at most 10 % worse than native',
+      'OH-004 Context Creation Overhead: at most 10 % worse than native (maxRegression: 10)',
       'OH-008 Rate Limiter Overhead: measured',
     ]);
     expect(suite?.testcase[0]).toMatchObject({

@@ -93,7 +93,7 @@ describe('the report', () => {
 
   it('begins with the decision', () => {
     expect(text.split('\n').slice(2, 3).join()).toMatch(
-      /^For strict quotas do not use hami-core, because hami-core exceeds its memory limit: 12 GiB .* Use hami-core only where \+.* % \(.*\) throughput lost is acceptable/,
+      /^For strict quotas do not use hami-core, because hami-core exceeds its memory limit: 12 GiB .* For inference prefer mps to hami-core\./,
     );
   });
 
