@@ -9,7 +9,7 @@ const columns: Column[] = [
   { title: 'Gate' },
   { title: 'Metric' },
   { title: 'System' },
-  { title: 'Allowed', width: 56 },
+  { title: 'Allowed', width: 64 },
   { title: 'Found', width: 72 },
 ];
 

@@ -290,7 +290,7 @@ describe('compare --resume', () => {
     ],
     'of another schema': [
       (document) => Object.assign(document, { schemaVersion: 1 }),
-      /schema version 2 but received version 1 in '.*round-0001-system-2\.json'/,
+      /schema version 3 but received version 1 in '.*round-0001-system-2\.json'/,
     ],
   };
   it.each(Object.entries(edits))('refuses a round %s, before measuring', async (_, [edit, says]) => {

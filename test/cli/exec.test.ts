@@ -150,7 +150,7 @@ describe('exec of a file', () => {
     expect(done.document.effects.find(({ metric }) => metric === 'decode/tps')).toMatchObject({
       system: 'slow',
       baseline: 'native',
-      ratio: 2,
+      ratio: expect.closeTo(2, 9) as number,
       verdict: 'slower',
     });
     expect(done.document.systems[1]?.[0]?.system.processes).toMatchObject({ proven: expect.any(Number) });
