@@ -194,7 +194,7 @@ describe.concurrent('mps', () => {
     expect(native.metrics.find(({ id }) => id === 'IS-010')).toMatchObject({ status: 'ok', value: 1 });
     expect(mps.plan.metrics).toEqual(['OH-002', 'IS-010']);
     expect(mps.system.attestation.every(({ passed }) => passed)).toBe(true);
-    const [faults, allocation] = mps.metrics;
+    const [allocation, faults] = mps.metrics;
     expect(allocation?.status).toBe('ok');
     expect(faults).toMatchObject({ status: 'ok', value: 0 });
     const rows = faults?.details.faults as { victim: string; newTenant: string; passed: boolean }[];
