@@ -1,5 +1,6 @@
 /** Two-sample tests on rounds, shown in addition to the interval, which decides. */
-import { cumulativeStdNormalProbability } from 'simple-statistics';
+import { normalUpperTail } from './normal.js';
+import { ranksOf } from './ranks.js';
 import { tUpperTail } from './student-t.js';
 import { welchEstimate } from './welch.js';
 
@@ -14,50 +15,43 @@ export function welch(a: readonly number[], b: readonly number[]): number | null
 const EXACT_UP_TO = 40;
 
 /**
- * Mann–Whitney U, two-sided: exact without ties up to 40 values in total, else normal with tie and continuity
- * correction.
+ * Mann–Whitney U, two-sided: up to 40 values in total from all ways to choose the first arm's values, which holds with
+ * ties too; else the normal approximation with tie and continuity correction. Null without values, or if all are equal.
  */
 export function mannWhitney(a: readonly number[], b: readonly number[]): number | null {
-  if (a.length === 0 || b.length === 0) return null;
-  const { u, tieTerm } = statistic(a, b);
-  const n = a.length + b.length;
-  if (tieTerm === 0 && n <= EXACT_UP_TO) return exactP(Math.min(u, a.length * b.length - u), a.length, b.length);
-  const variance = ((a.length * b.length) / 12) * (n + 1 - tieTerm / (n * (n - 1)));
-  if (variance === 0) return null;
-  const z = Math.max(0, Math.abs(u - (a.length * b.length) / 2) - 0.5) / Math.sqrt(variance);
-  return Math.min(1, 2 * (1 - cumulativeStdNormalProbability(z)));
+  const all = [...a, ...b];
+  if (a.length === 0 || b.length === 0 || new Set(all).size === 1) return null;
+  const ranks = ranksOf(all);
+  const distance = Math.abs(sum(ranks.subarray(0, a.length)) - (a.length * (all.length + 1)) / 2);
+  return all.length <= EXACT_UP_TO
+    ? exactP(ranks, a.length, distance)
+    : approximateP(ranks, [a.length, b.length], distance);
 }
 
-function statistic(a: readonly number[], b: readonly number[]): { u: number; tieTerm: number } {
-  let u = 0;
-  for (const x of a) for (const y of b) u += x > y ? 1 : x === y ? 0.5 : 0;
-  const counts = new Map<number, number>();
-  for (const x of [...a, ...b]) counts.set(x, (counts.get(x) ?? 0) + 1);
-  const tieTerm = [...counts.values()].reduce((sum, t) => sum + (t ** 3 - t), 0);
-  return { u, tieTerm };
+const sum = (values: Float64Array): number => values.reduce((total, value) => total + value, 0);
+
+/** `distance`: of the first arm's sum of ranks from its expected value. */
+function approximateP(ranks: Float64Array, [m, n]: [number, number], distance: number): number {
+  const count = m + n;
+  const squares = sum(ranks.map((rank) => (rank - (count + 1) / 2) ** 2));
+  const variance = (m * n * squares) / (count * (count - 1));
+  return Math.min(1, 2 * normalUpperTail(Math.max(0, distance - 0.5) / Math.sqrt(variance)));
 }
 
-/** 2·P(U ≤ u): the number of orders with each U by the recursion f(m, n, u) = f(m−1, n, u−n) + f(m, n−1, u). */
-function exactP(u: number, m: number, n: number): number {
-  const size = m * n + 1;
-  let rows: Float64Array[] = Array.from({ length: n + 1 }, () => {
-    const row = new Float64Array(size);
-    row[0] = 1;
-    return row;
-  });
-  for (let i = 1; i <= m; i++) {
-    const next: Float64Array[] = [];
-    for (let j = 0; j <= n; j++) {
-      const row = new Float64Array(size);
-      for (let k = 0; k < size; k++) {
-        const fromAbove = k >= j ? ((rows[j] as Float64Array)[k - j] as number) : 0;
-        row[k] = fromAbove + (j > 0 ? ((next[j - 1] as Float64Array)[k] as number) : 0);
-      }
-      next.push(row);
+/** Share of the choices of `chosen` ranks whose sum lies at least as far from its expected value. */
+function exactP(ranks: Float64Array, chosen: number, distance: number): number {
+  // Ranks of ties are halves.
+  const doubled = Array.from(ranks, (rank) => Math.round(2 * rank));
+  const size = doubled.reduce((total, rank) => total + rank, 1);
+  const ways = Array.from({ length: chosen + 1 }, () => new Float64Array(size));
+  (ways[0] as Float64Array)[0] = 1;
+  for (const rank of doubled)
+    for (let taken = chosen; taken > 0; taken--) {
+      const [from, to] = [ways[taken - 1] as Float64Array, ways[taken] as Float64Array];
+      for (let at = size - 1; at >= rank; at--) to[at] = (to[at] as number) + (from[at - rank] as number);
     }
-    rows = next;
-  }
-  const counts = rows[n] as Float64Array;
-  const total = counts.reduce((sum, c) => sum + c, 0);
-  return Math.min(1, (2 * counts.slice(0, Math.floor(u) + 1).reduce((sum, c) => sum + c, 0)) / total);
+  const counts = ways[chosen] as Float64Array;
+  const expected = chosen * (ranks.length + 1);
+  const asFar = counts.filter((_, at) => Math.abs(at - expected) >= Math.round(2 * distance));
+  return sum(asFar) / sum(counts);
 }
