@@ -2,13 +2,13 @@
  * The contents of a report, derived once from a document: systems as columns, metrics as rows. Formats only decide how
  * it looks. Numbers that were not measured are null.
  */
-import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
+import { mean as average, medianSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { CallEffect, ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from './document.js';
 import { findingText } from './health-text.js';
 import { isComparison, isSimulated, type ResultDocument, roundsOf } from './kinds.js';
 import { differentMessages, messageKey } from './same-message.js';
 import { type Violation, violationsOf } from './violations.js';
-import { mean } from '../stats/mean.js';
+import { levelInterval } from '../stats/mean.js';
 import { FEWEST_FOR_INTERVAL, median } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
 
@@ -64,8 +64,8 @@ export interface Cell {
   value: number | null;
   /**
    * With one round, the round's own interval. With several, an interval over their values, because the process is the
-   * unit of replication: the t interval up to five rounds, which always contains the median; from six on the median's
-   * interval by order statistics.
+   * unit of replication: the t interval up to five rounds, which always contains the median and is of logarithms if
+   * values are positive; from six on the median's interval by order statistics.
    */
   ci95: [number, number] | null;
   ciScope: MetricResult['ciScope'];
@@ -87,8 +87,8 @@ export interface Tail extends Record<Percentile, number | null> {
 
 export interface Spread {
   /**
-   * Standard deviation of the rounds' values, absolute and relative to their mean; null below two rounds, or if the
-   * mean is 0.
+   * Standard deviation of the rounds' values, absolute and relative to their mean; null below two rounds. The relative
+   * one is null if a value is 0 or negative: their mean may be near 0.
    */
   between: number | null;
   betweenCv: number | null;
@@ -202,7 +202,7 @@ function cellOf({ name: system, rounds }: SystemView, results: MetricResult[], e
 
 function intervalOf(values: readonly number[]): Cell['ci95'] {
   if (values.length === 0) return null;
-  return (values.length < FEWEST_FOR_INTERVAL ? mean(values) : median(values)).ci95;
+  return values.length < FEWEST_FOR_INTERVAL ? levelInterval(values) : median(values).ci95;
 }
 
 export function medianOf(values: readonly number[]): number | null {
@@ -242,9 +242,8 @@ function spreadOf(results: readonly MetricResult[], values: readonly number[]): 
 
 function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'betweenCv'> {
   if (values.length < 2) return { between: null, betweenCv: null };
-  const { value: average } = mean(values);
   const between = sampleStandardDeviation([...values]);
-  return { between, betweenCv: average === 0 ? null : between / Math.abs(average) };
+  return { between, betweenCv: values.every((value) => value > 0) ? between / average([...values]) : null };
 }
 
 /**

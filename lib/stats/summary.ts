@@ -1,6 +1,7 @@
 /** Summaries of samples. No sample is dropped; a percentile is given only with enough samples. */
-import { max, mean, medianAbsoluteDeviation, min, quantileSorted, sampleStandardDeviation } from 'simple-statistics';
+import { max, mean, medianAbsoluteDeviation, min, sampleStandardDeviation } from 'simple-statistics';
 import type { Stats } from '../results/document.js';
+import { quantile } from './quantile.js';
 
 /**
  * Fewest samples for a percentile: enough that its one-sided 95 % confidence bound lies inside the sample
@@ -10,7 +11,7 @@ export const percentileFloors = { p50: 2, p90: 29, p95: 59, p99: 299, p999: 2995
 
 /** Percentile `p` of sorted samples, or null below its floor. */
 function percentile(sorted: number[], p: number, floor: number): number | null {
-  return sorted.length >= floor ? quantileSorted(sorted, p) : null;
+  return sorted.length >= floor ? quantile(sorted, p) : null;
 }
 
 /**
@@ -18,8 +19,8 @@ function percentile(sorted: number[], p: number, floor: number): number | null {
  * as mild too.
  */
 function tukeyOutliers(sorted: number[]): Stats['outliers'] {
-  const q1 = quantileSorted(sorted, 0.25);
-  const q3 = quantileSorted(sorted, 0.75);
+  const q1 = quantile(sorted, 0.25);
+  const q3 = quantile(sorted, 0.75);
   const beyond = (fences: number) => {
     const reach = fences * (q3 - q1);
     return sorted.filter((x) => x < q1 - reach || x > q3 + reach).length;
@@ -29,7 +30,8 @@ function tukeyOutliers(sorted: number[]): Stats['outliers'] {
 }
 
 /**
- * Null without samples. Standard deviation and coefficient of variation need two samples, and a mean that is not 0.
+ * Null without samples. The standard deviation needs two samples; the coefficient of variation needs positive ones too:
+ * relative to a mean near 0 it says nothing.
  */
 export function summarise(samples: ArrayLike<number>): Stats | null {
   if (samples.length === 0) return null;
@@ -41,10 +43,10 @@ export function summarise(samples: ArrayLike<number>): Stats | null {
     count: sorted.length,
     mean: average,
     stddev,
-    cv: stddev === null || average === 0 ? null : stddev / Math.abs(average),
+    cv: stddev === null || (sorted[0] as number) <= 0 ? null : stddev / average,
     mad: medianAbsoluteDeviation(sorted),
     min: min(sorted),
-    p50: quantileSorted(sorted, 0.5),
+    p50: quantile(sorted, 0.5),
     p90: percentile(sorted, 0.9, floors.p90),
     p95: percentile(sorted, 0.95, floors.p95),
     p99: percentile(sorted, 0.99, floors.p99),

@@ -38,10 +38,17 @@ describe('slope', () => {
 
 describe('mean', () => {
   it('has the t interval', () => {
+    const { value, ci95 } = mean([-1, 0, 1]);
+    expect(value).toBe(0);
+    expect(ci95?.[0]).toBeCloseTo(-4.302653 / Math.sqrt(3), 5);
+    expect(ci95?.[1]).toBeCloseTo(4.302653 / Math.sqrt(3), 5);
+  });
+  it('of positive values has one above 0, as wide on logarithms', () => {
     const { value, ci95 } = mean([1, 2, 3]);
     expect(value).toBe(2);
-    expect(ci95?.[0]).toBeCloseTo(2 - 4.302653 / Math.sqrt(3), 5);
-    expect(ci95?.[1]).toBeCloseTo(2 + 4.302653 / Math.sqrt(3), 5);
+    const reach = 4.302653 / Math.sqrt(3) / 2;
+    expect(ci95?.[0]).toBeCloseTo(2 * Math.exp(-reach), 5);
+    expect(ci95?.[1]).toBeCloseTo(2 * Math.exp(reach), 5);
   });
   it('of one value has no interval', () => expect(mean([4])).toEqual({ value: 4, ci95: null }));
   it('of no values is refused', () => expect(() => mean([])).toThrow(RangeError));

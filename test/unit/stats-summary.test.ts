@@ -60,11 +60,12 @@ describe('summarise', () => {
     expect(Math.abs((stats?.p999 as number) - 9_990)).toBeLessThanOrEqual(1);
   });
 
-  // Quartiles of 1 … 12 are 3.5 and 9.5 by every definition that halves the sample: fences at −5.5, 18.5; −14.5, 27.5.
+  // Quartiles of 1 … 12 are 3.417 and 9.583 (type 8): fences at −5.8, 18.8; −15.1, 28.1. Of 1 … 12 and 21, 3.67 and 10.33:
+  // fences at −6.3, 20.3.
   it.each([
     [[], { mild: 0, severe: 0 }],
     [[18], { mild: 0, severe: 0 }],
-    [[20], { mild: 1, severe: 0 }],
+    [[21], { mild: 1, severe: 0 }],
     [[60], { mild: 0, severe: 1 }],
     [[-60], { mild: 0, severe: 1 }],
     [[-60, 60], { mild: 0, severe: 2 }],
@@ -88,8 +89,9 @@ describe('summarise', () => {
     else expect(stats).toBeNull();
   });
 
-  it('has a positive coefficient of variation for negative samples too', () =>
-    expect(summarise([-4, -5, -6])?.cv).toBeCloseTo(0.2, 12));
+  it.each([[[-4, -5, -6]], [[0, 5, 6]], [[-0.1, 0.1, 0.2]]])('has no coefficient of variation for %j', (samples) =>
+    expect(summarise(samples)?.cv).toBeNull(),
+  );
 
   it('neither depends on the order of the samples nor changes it', () => {
     const random = seededRandom(3);
