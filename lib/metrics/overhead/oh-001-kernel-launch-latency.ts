@@ -2,6 +2,7 @@
 import type { Check } from '../../results/document.js';
 import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { collect, concat, type StopReason } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
@@ -57,7 +58,7 @@ const startMedians = (visits: LaunchBlock[]): Float64Array<ArrayBuffer> =>
 /** Estimates over visits, not launches, because the launches of one visit are not independent. */
 function startEstimate(visits: LaunchBlock[]): MedianEstimate {
   const starts = startMedians(visits);
-  return starts.length > 0 ? median(starts) : { value: Number.NaN, ci95: null };
+  return starts.length > 0 ? serialMedian(starts) : { value: Number.NaN, ci95: null };
 }
 
 interface Collection {
@@ -108,7 +109,7 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
 }
 
 const inUs = (visits: LaunchBlock[], of: (visit: LaunchBlock) => Float64Array) =>
-  scaled(median(concat(...visits.map(of))), NS_PER_US);
+  scaled(serialMedian(concat(...visits.map(of))), NS_PER_US);
 
 /** Starts from visits with a valid mapping; the others' are not trusted. */
 const mappedStarts = ({ visits }: Row): Float64Array<ArrayBuffer> =>
