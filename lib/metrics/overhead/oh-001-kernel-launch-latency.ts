@@ -25,9 +25,10 @@ const OTHERS_EVERY = 8;
  * 6.6 for a second).
  */
 const VISIT = 20;
-const FEWEST_VISITS = 8;
-/** Visits between two checks of the resolution: by the first check every call has an interval. */
-const VISITS_OF_BLOCK = FEWEST_VISITS * OTHERS_EVERY;
+/** With a requested number of samples: enough visits for an interval if they hardly depend on each other. */
+const FEWEST_VISITS = 30;
+/** Visits between two checks of the resolution: every other call has had eight by the first. */
+const VISITS_OF_BLOCK = 8 * OTHERS_EVERY;
 const MAX_RESIDUAL_NS = 500;
 /** An H200 answers in 1.6 to 2.1 us. */
 const MAX_BRACKET_NS = 5_000;
