@@ -61,7 +61,7 @@ export const purposes: Readonly<Record<PurposeName, Purpose>> = {
       'OH-009': 'most notebooks are idle, and must cost nothing then',
       'IS-008': 'equal users expect equal parts',
       'IS-007': 'a cell should take as long as the last time',
-      'SCHED-004': "a short cell waits for somebody else's long kernel",
+      'SCHED-004': "a short cell waits for another tenant's long kernel",
       'SCHED-001': 'notebooks take turns on the card',
       'IS-002': 'a user must learn quickly that memory is used up',
       'FRAG-003': 'memory of a notebook that was killed must come back',
@@ -76,7 +76,7 @@ export const purposes: Readonly<Record<PurposeName, Purpose>> = {
     about: 'Tenants who do not trust each other: limits and isolation before any cost.',
     limits: ['IS-005', 'IS-010', 'IS-011', 'IS-001', 'IS-012', 'IS-003'],
     metrics: {
-      'IS-005': 'nobody may read what another left in memory',
+      'IS-005': 'no tenant may read what another left in memory',
       'IS-010': 'no fault of one tenant may reach another',
       'IS-011': 'every way to allocate must obey the memory limit',
       'IS-001': 'the memory limit must hold, and be usable',
