@@ -67,7 +67,9 @@ describe('gate', () => {
     const { code, stdout, stderr } = await commandIn(folder, ['gate', 'c.json', '--baseline', 'main']);
     expect(code).toBe(3);
     expect(stdout).toMatch(/^This measurement: NVIDIA Other, .*\nBaseline main: NVIDIA Test, /m);
-    expect(stdout).toMatch(/^FAILED +OH-001 +layer +at most 10 % worse than baseline main \(maxRegression: 10\) +× 1\.200 /m);
+    expect(stdout).toMatch(
+      /^FAILED +OH-001 +layer +at most 10 % worse than baseline main \(maxRegression: 10\) +× 1\.200 /m,
+    );
     expect(stdout).toMatch(/^passed +OH-001 +native /m);
     expect(stderr).toMatch(
       /^warning: The GPU differs from the baseline's: NVIDIA Other, .* against NVIDIA Test, .*\n$/,
