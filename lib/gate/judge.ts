@@ -13,7 +13,7 @@ import type { Case } from './document.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
 import { limitInterval } from './limit-interval.js';
 import type { Counting, MetricThresholds, Thresholds } from './thresholds.js';
-import { allowedFor, type Judged, judgedAgainst, type Tolerated } from './tolerance.js';
+import { type Judged, judgedAgainst, type Tolerated } from './tolerance.js';
 
 export interface Judgement {
   document: ResultDocument;
@@ -72,7 +72,8 @@ function judgedIn(
   const family = effects.flatMap((effect): Tolerated[] => {
     const metric = metrics.find(({ id }) => id === effect.metric);
     if (!metric || metric.direction === 'none') return [];
-    const allowed = allowedFor(metric, thresholds.metrics.get(metric.id)?.regression ?? null);
+    // Without a tolerance the metric's own δ: the effect is part of the family all the same.
+    const allowed = thresholds.metrics.get(metric.id)?.regression ?? metric.delta;
     return [{ effect, direction: metric.direction, allowed }];
   });
   const judged = judgedAgainst(family);

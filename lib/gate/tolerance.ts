@@ -1,6 +1,5 @@
 /** Effects judged against a gate's tolerance in place of δ, by the function that gives verdicts. */
 import type { Effect } from '../results/document.js';
-import type { MetricDefinition } from '../metrics/metric.js';
 import { boundOf, type Delta } from '../stats/effect.js';
 import type { Interval } from '../stats/estimate.js';
 import { decide, type Decision, type Evidence } from '../stats/verdict.js';
@@ -55,6 +54,3 @@ function evidenceOf({ effect, direction, allowed }: Tolerated): Evidence | null 
 
 const logOf = (interval: Interval | null): Interval | null =>
   interval && [Math.log(interval[0]), Math.log(interval[1])];
-
-/** The metric's own δ where a gate sets no tolerance: the effect is part of the family all the same. */
-export const allowedFor = ({ delta }: MetricDefinition, regression: Delta | null): Delta => regression ?? delta;

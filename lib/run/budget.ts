@@ -8,14 +8,13 @@ import { byMetricId } from '../results/metric-order.js';
 import { purposeNames } from '../results/purpose-names.js';
 import { counted } from '../results/quantity.js';
 import { UsageError } from '../errors/usage-error.js';
+import { MOST_ROUNDS } from './detect.js';
 import { makePlan, ROUNDS } from './plan.js';
 import { withProcesses } from './processes-per-round.js';
 import { selectMetrics } from './select.js';
 
 /** One round has no interval. */
 const FEWEST_ROUNDS = 2;
-/** The same limit as the default of --max-rounds. */
-const MOST_ROUNDS = 50;
 
 export interface Budgeted {
   tier: Tier;

@@ -50,7 +50,7 @@ export function exactEvidence(centre: number, ...arms: (readonly number[])[]): E
   return { centre, p: null, ci90: at, ci95: at, isExact: true };
 }
 
-export function relevanceOf({ ci90, ci95 }: Evidence, delta: number): Relevance | null {
+function relevanceOf({ ci90, ci95 }: Evidence, delta: number): Relevance | null {
   if (!ci90 || !ci95) return null;
   if (ci90[0] >= -delta && ci90[1] <= delta) return 'within';
   return ci95[0] > delta || ci95[1] < -delta ? 'beyond' : 'straddles';
