@@ -49,7 +49,7 @@ const CALL_BYTES = 64;
  * includes the way into the driver and back, which costs more if other programs have evicted it from the caches (seen:
  * 4.2 readings beside two busy loops).
  */
-const CALL_READINGS = 8;
+export const CALL_READINGS = 8;
 /**
  * The same for long calls: programs that share the processor's caches have evicted everything on the way back, some ten
  * lines of memory (seen: 11 readings after 1 ms).

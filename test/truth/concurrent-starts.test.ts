@@ -130,7 +130,8 @@ function expectRows({ result, alone, together }: Recording, before: number[]): v
 function expectSlopes({ result }: Recording): void {
   const samples = result.samples as number[];
   const [{ meanMs, totalMs, ci95 }] = result.details.starts as [StartsRow];
-  const half = ((ci95?.[1] ?? Number.NaN) - meanMs) / tCritical(0.05, RELEASES - 1);
+  // The interval is symmetric on a logarithmic scale.
+  const half = (meanMs * Math.log((ci95?.[1] ?? Number.NaN) / meanMs)) / tCritical(0.05, RELEASES - 1);
   // Bounds for three times of this mean with this interval.
   const apart = half * Math.sqrt(RELEASES);
   // For a single process the total is its time: a median of three is that close to their mean.

@@ -40,6 +40,8 @@ const TIMES: Record<Tier, Times> = {
   thorough: { aloneMs: 2_000, togetherMs: 5_000, leads: 10 },
 };
 const GRACE_MS = 60_000;
+/** Multiples of that lead, tried in turn until every tenant is ready at the release: some hosts pin memory slowly. */
+const MORE_LEAD = [1, 4, 16];
 /** Fraction of the longest tenant's time during which all tenants must copy. */
 const TOGETHER = 0.8;
 /** Size of the copies that keep the link busy while it is read. */
@@ -91,12 +93,12 @@ function simultaneous(aggressions: readonly Aggression[]): void {
   throw new BenchError('INVALID_RESULT', `the tenants did not copy at the same time: ${detail}`);
 }
 
-async function copy(
+async function copyOnce(
   { scene }: Populated,
   kinds: ReadonlyMap<WorkerTenant, AggressorKind>,
   windowMs: number,
   leads: number,
-): Promise<Rates> {
+): Promise<Aggression[]> {
   const tasks = new Map(
     [...kinds].map(([tenant, kind]) => [
       tenant,
@@ -104,12 +106,31 @@ async function copy(
     ]),
   );
   const { outcomes } = await scene.release<Aggression>(tasks, windowMs + GRACE_MS, leads);
-  const aggressions = outcomes.map((outcome) => {
+  return outcomes.map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   });
-  simultaneous(aggressions);
-  return aggressions.map(rateOf);
+}
+
+/** Repeated with more lead while a tenant began late, which is known before any of its copies. */
+async function copy(
+  populated: Populated,
+  kinds: ReadonlyMap<WorkerTenant, AggressorKind>,
+  windowMs: number,
+  leads: number,
+): Promise<Rates> {
+  let lateMs = 0;
+  for (const more of MORE_LEAD) {
+    const aggressions = await copyOnce(populated, kinds, windowMs, leads * more);
+    lateMs = Math.max(...aggressions.map(({ startedNs }) => startedNs)) / NS_PER_MS;
+    if (lateMs > (1 - TOGETHER) * windowMs) continue;
+    simultaneous(aggressions);
+    return aggressions.map(rateOf);
+  }
+  throw new BenchError(
+    'INVALID_RESULT',
+    `a tenant was not ready to copy until ${lateMs.toFixed(0)} ms after the release in each of ${MORE_LEAD.length} tries; stop other programs and measure again.`,
+  );
 }
 
 /** Alone, together, together, alone, so that drift affects both alike. */

@@ -1,8 +1,8 @@
 /** LLM-002: pages per second compared with the recorded calls. */
-import { quantileSorted } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
+import { quantile } from '../../../lib/stats/quantile.js';
 import { type Bracket, bracketOf, expectBetween, expectMedianBetween } from '../../native/brackets.js';
 import { measureRecorded, type Settings } from '../../native/child.js';
 import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
@@ -62,7 +62,7 @@ const bracketsOf = (round: readonly Page[], { leastNs, mostNs }: Bracket): Brack
   });
 
 const p99Of = (values: readonly number[]): number =>
-  quantileSorted(
+  quantile(
     values.toSorted((a, b) => a - b),
     0.99,
   );
