@@ -3,9 +3,11 @@ import type { Aggression, AggressorRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
+import { NS_PER_MS } from '../units.js';
 import type { LimitedWorker } from '../other-limits.js';
 import { BIN_MS, type FailedRow, isMeasured, measureRows, type Row } from './limited-rows.js';
 import { BACK_TO_BACK, LAUNCH_PATHS } from './load-shapes.js';
+import { idleReason, rateOf } from './aggressor-menu.js';
 import { throttled } from './mechanism.js';
 import { ownLimit, type Reference, referenceOf } from './tenant-load.js';
 
@@ -16,8 +18,8 @@ const WINDOWS = {
 } as const;
 const DIRECT = 'cuLaunchKernel';
 const COPIES = 'async copies';
-/** Time for creating the copies' buffers; if a busy host takes longer, the window is shorter. */
-const SETUP_MS = 400;
+/** Times for creating the copies' buffers, tried in turn until they are ready before the window. */
+const SETUP_MS = [400, 1_600, 6_400];
 const GRACE_MS = 60_000;
 
 interface Path {
@@ -35,19 +37,18 @@ type Copies = Map<number | null, number | string>;
 
 async function copy({ options: { tier } }: MeasureContext, worker: LimitedWorker): Promise<number | string> {
   const windowMs = WINDOWS[tier].freeMs;
-  const request: AggressorRequest = {
-    kind: 'copyToDevice',
-    startAtNs: worker.nowNs() + SETUP_MS * 1e6,
-    windowNs: windowMs * 1e6,
-    quotaBytes: 0,
-  };
-  const { operations, startedNs, endedNs, missing } = (await worker.ask(
-    'aggressor',
-    request,
-    SETUP_MS + windowMs + GRACE_MS,
-  )) as Aggression;
-  if (missing !== null) return missing;
-  return operations > 0 ? (1e9 * operations) / (endedNs - startedNs) : 'no copy finished in time';
+  for (const setupMs of SETUP_MS) {
+    const request: AggressorRequest = {
+      kind: 'copyToDevice',
+      startAtNs: worker.nowNs() + setupMs * NS_PER_MS,
+      windowNs: windowMs * NS_PER_MS,
+      quotaBytes: 0,
+    };
+    const aggression = (await worker.ask('aggressor', request, setupMs + windowMs + GRACE_MS)) as Aggression;
+    if (aggression.startedNs < (windowMs * NS_PER_MS) / 2 || aggression.missing !== null)
+      return idleReason(aggression) ?? (rateOf(aggression) as number);
+  }
+  return 'its buffers were not ready in time';
 }
 
 async function measurePaths(context: MeasureContext, limitPercent: number, reference: Reference) {
