@@ -12,7 +12,8 @@ namespace gvb::record {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kTouched = 64 * kPage;
+// 131 072 calls. Where a first touch takes 13 us, one call in 64 would pay for it.
+constexpr size_t kTouched = 2048 * kPage;
 constexpr size_t kReadingSeries = 101;
 
 // Several libraries of a process may record, each into its own file.
@@ -44,7 +45,11 @@ MadeLog CallLog::make(const std::string& folder, const std::vector<const char*>&
   header->calls_at = calls_at;
   header->reading_ns = measure_reading_cost(kReadingSeries).median;
   std::memcpy(static_cast<char*>(memory) + sizeof(Header), text.data(), text.size());
-  // Touches the pages, so that the first calls do not pay for them.
+  // Touches the pages, so that the first calls do not pay for them. To populate them first is a third of the cost; where
+  // the kernel cannot (before 5.14), touching them does the same.
+#ifdef MADV_POPULATE_WRITE
+  madvise(static_cast<char*>(memory) + calls_at, kTouched, MADV_POPULATE_WRITE);
+#endif
   std::memset(static_cast<char*>(memory) + calls_at, 0, kTouched);
   std::memcpy(header->magic, "gvbcalls", sizeof header->magic);
   return {new CallLog(header, reinterpret_cast<Call*>(static_cast<char*>(memory) + calls_at)), ""};
