@@ -15,11 +15,11 @@ const common = {
 /** More workers than processors, because most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
 
-/** Accuracy tests run after all others and fewer at a time, because they compare times. */
+/** Accuracy tests run after all others and one per processor, because they compare times. */
 const accuracy = {
   ...common,
   sequence: { groupOrder: 1 },
-  maxWorkers: Math.min(4, 2 * availableParallelism()),
+  maxWorkers: Math.min(4, availableParallelism()),
 };
 
 /** Files that load the driver or NVML with their own settings, which a process can do only once. */
@@ -103,9 +103,8 @@ export default defineConfig({
           name: 'accuracy',
           isolate: false,
           include: ['test/truth/{,bandwidth/,cache/,error-recovery/,isolation/,llm/,scheduling/}*.test.ts'],
-          // After the others, and fewer at a time: each has several tenants.
+          // After the others: each has several tenants.
           sequence: { groupOrder: 2 },
-          maxWorkers: Math.min(3, 1 + availableParallelism()),
           // Limit for tests that a file declares as concurrent.
           maxConcurrency: 2,
         },

@@ -32,7 +32,7 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-009': '^the offered rate was met alone: |^kernels of a request did not take longer with more work',
   'BW-001': ALONE,
   'BW-003': ALONE,
-  'PCIE-003': '^the tenants did not copy at the same time: ',
+  'PCIE-003': '^the tenants did not copy at the same time: |^a tenant was not ready to copy ',
   'CACHE-001': WALKS,
   'CACHE-003': '^the tenants had no time in common$|^working sets that fit are read at ',
   'CACHE-004': WALKS,
