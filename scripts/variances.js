@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 // Writes lib/metrics/recorded-variances.ts from the comparisons recorded on real GPUs (bench/results); --check fails if
 // it is not current. Needs xz.
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { sampleCorrelation, sampleVariance } from 'simple-statistics';
+import { jsonRecords } from '../bench/records.js';
 import { generated } from './generated.js';
 
 const RESULTS = 'bench/results';
@@ -15,18 +12,10 @@ const FEWEST_ROUNDS = 3;
 /** Programs of users and their costs are not metrics of this tool. */
 const NOT_SHIPPED = new Set(['workload', 'cost']);
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-
-function readJson(path) {
-  if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8'));
-  return JSON.parse(execFileSync('xz', ['-dc', path], { encoding: 'utf8', maxBuffer: 1 << 30 }));
-}
-
-const comparisons = readdirSync(join(root, RESULTS), { recursive: true })
-  .filter((name) => /\.json(\.xz)?$/.test(name))
-  .sort()
-  .map((name) => readJson(join(root, RESULTS, name)))
-  .filter(({ kind }) => kind === 'comparison');
+/** Of one kind of GPU: the H100s' check the rule that uses these spreads. */
+const comparisons = [...jsonRecords()]
+  .filter(({ name, kind }) => kind === 'comparison' && name.startsWith('h200/'))
+  .map(({ content }) => content);
 
 /** The values of one metric in the rounds of one arm; null where a round has none. */
 const valuesOf = (rounds, id) =>

@@ -30,7 +30,7 @@ export function answerOf(document: ResultDocument): Answer {
   const recommendations = recommendationsOf({ evidence, systems, cards, broken });
   const baseline = view.systems.find(({ isBaseline }) => isBaseline)?.name ?? null;
   return harmless({
-    decision: decisionOf({ cards, broken, recommendations, baseline }),
+    decision: decisionOf({ cards, broken, recommendations, baseline, effects: view.effects }),
     cards,
     violations: broken,
     causes,

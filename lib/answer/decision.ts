@@ -1,13 +1,18 @@
 /** The decision in two sentences: what to do, the number, the reason. */
 import type { Advice, Broken, Card, Figure, Line } from '../results/answer-schema.js';
+import type { Effect } from '../results/document.js';
+import { grouped } from '../results/grouped.js';
 import { capitalised, plain } from '../results/plain.js';
 import { named } from './candidates.js';
+import { phaseName } from './causes.js';
 import { headOf, QUOTA_CAUSES } from './violation-causes.js';
 
 export interface Concluded {
   cards: readonly Card[];
   broken: readonly Broken[];
   recommendations: readonly Advice[];
+  /** All effects of the document, also those that no card shows. */
+  effects: readonly Effect[];
   /** What the systems were compared with. */
   baseline: string | null;
 }
@@ -53,7 +58,9 @@ const ends = ({ shown, shownCi95 }: Figure): string => `${shown ?? ''}${shownCi9
 /** What decides most comes first. */
 const order: readonly Line['question'][] = ['program', 'start', 'calls'];
 
-/** Figures with this word, of what decides most: one of each system, and no more than two. */
+const MOST_SYSTEMS = 2;
+
+/** Figures with this word, of what decides most: one of each system. */
 function firstOfEach(cards: readonly Card[], word: Figure['word']): Cost[] {
   return cards
     .flatMap(({ system, lines }) =>
@@ -63,7 +70,7 @@ function firstOfEach(cards: readonly Card[], word: Figure['word']): Cost[] {
         .slice(0, 1)
         .map((figure) => ({ system, figure })),
     )
-    .slice(0, 2);
+    .slice(0, MOST_SYSTEMS);
 }
 
 const costText = ({ figure }: Cost): string =>
@@ -72,7 +79,24 @@ const costText = ({ figure }: Cost): string =>
 const acceptable = ({ figure }: Cost): string =>
   `${ends(figure)} ${figure.what} is acceptable${figure.cause === null ? '' : ` (nearly all of it ${figure.cause})`}`;
 
-function costs({ cards, baseline }: Concluded): string | null {
+const metricText = (id: string): string => (phaseName(id) === id ? id : `${phaseName(id)} (${id})`);
+
+/** Where no figure that decides is slower, but other metrics are: `Slower than native: hami-core in cuInit (START-002)`. */
+function otherCosts({ effects, baseline }: Concluded): string | null {
+  const slower = grouped(
+    effects.filter(({ verdict }) => verdict === 'slower'),
+    ({ system }) => system,
+  );
+  const texts = [...slower].map(
+    ([system, some]) => `${system} in ${named(some.map(({ metric }) => metricText(metric)))}`,
+  );
+  if (texts.length === 0) return null;
+  const than = baseline === null ? '' : ` than ${baseline}`;
+  return plain(`Slower${than}: ${texts.slice(0, MOST_SYSTEMS).join('; ')}.`);
+}
+
+function costs(concluded: Concluded): string | null {
+  const { cards, baseline } = concluded;
   const against = baseline === null ? '' : ` against ${plain(baseline)}`;
   const worse = firstOfEach(cards, 'slower');
   if (worse.length > 0)
@@ -83,6 +107,8 @@ function costs({ cards, baseline }: Concluded): string | null {
   const figures = cards.flatMap(({ lines }) => lines.slice(0, 3).flatMap((line) => line.figures));
   const better = firstOfEach(cards, 'faster');
   const gains = better.map((cost) => `${cost.system} gains ${costText(cost)}`).join('; ');
+  const others = otherCosts(concluded);
+  if (others !== null) return `${better.length > 0 ? `${gains}. ` : ''}${others}`;
   const open = figures.filter(({ word }) => word === 'inconclusive').length;
   const measured = figures.filter(({ word }) => word !== 'not measured').length;
   if (better.length > 0) return `${gains}; no cost is established${against}.`;

@@ -93,6 +93,19 @@ function pairFigure({ id, what }: Source, call: CallEffect): Figure {
   return figure({ metric: id, what, word: call.verdict, ...estimated(call.overheadNs, call.overheadCi95, 'ns', true) });
 }
 
+const DECIDED: readonly Figure['word'][] = ['slower', 'faster', 'same'];
+
+/** Whether the metric was decided otherwise against the baseline: its value has more parts, and its δ is larger. */
+const contradicts = ({ verdict }: Effect, { word }: Figure): boolean =>
+  verdict !== word && DECIDED.includes(verdict) && DECIDED.includes(word);
+
+/** The effect in place of the pair, which remains as a note. */
+function wholeFigure(source: Source, row: Row, effect: Effect, pair: Figure): Figure {
+  const whole = effectFigure(source, row, effect);
+  const inPairs = pair.shown === null ? pair.note : `the call alone ${pair.shown}`;
+  return { ...whole, note: joined(whole.note, inPairs) };
+}
+
 /** The value's change in per cent, signed as the value itself: a rate that falls is negative. */
 function changeOf({ ratio, ratioCi95 }: Effect, direction: Row['direction']) {
   const percent = (one: number) => 100 * (direction === 'higher' ? 1 / one - 1 : one - 1);
@@ -139,12 +152,14 @@ function valueFigure(source: Source, row: Row, cell: Cell, baseline: Cell | null
 /** The figure of a system from a source. */
 export function figureOf(evidence: Evidence, source: Source, system: string): Figure {
   const { id, what, as } = source;
-  if (as === 'pair') {
-    const call = callOf(evidence, source, system);
-    return call ? pairFigure(source, call) : notMeasured(what, cellOf(evidence, id, system), id);
-  }
   const row = evidence.rows.get(id);
   const cell = cellOf(evidence, id, system);
+  if (as === 'pair') {
+    const call = callOf(evidence, source, system);
+    if (!call) return notMeasured(what, cell, id);
+    const own = pairFigure(source, call);
+    return row && cell?.effect && contradicts(cell.effect, own) ? wholeFigure(source, row, cell.effect, own) : own;
+  }
   if (!row || !cell) return notMeasured(what, null, id);
   if (cell.effect && as !== 'value') return effectFigure(source, row, cell.effect);
   const baseline = evidence.view.systems.find(({ isBaseline }) => isBaseline);

@@ -3,6 +3,7 @@ import { answerOf } from '../answer/answer.js';
 import { isSimulated, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { plain } from '../results/plain.js';
 import { cardLines, unknownLines, violationCauses } from './answer-lines.js';
+import { incompleteText } from './incomplete.js';
 import { titleOfSection } from './sections.js';
 import { WATERMARK } from './terminal.js';
 
@@ -14,7 +15,7 @@ export function briefReport(document: ResultDocument): string {
   const gpus = new Set(roundsOf(document).flatMap(({ gpu }) => gpu.map(({ name }) => plain(name))));
   return [
     ...(isSimulated(document) ? [WATERMARK] : []),
-    ...(document.completed ? [] : ['Interrupted: this contains only what was measured until then.']),
+    ...[incompleteText(document) ?? []].flat(),
     answer.decision,
     ...answer.cards.flatMap((card) => listed(`${card.system} on ${[...gpus].join(', ') || 'no GPU'}`, cardLines(card))),
     ...listed(titleOfSection('violations'), violationCauses(answer)),

@@ -8,6 +8,7 @@ import { partly } from '../results/rounds.js';
 import { answerOf } from '../answer/answer.js';
 import type { Answer } from '../results/answer-schema.js';
 import { adviceLines, cardLines, unknownLines, violationCauses } from './answer-lines.js';
+import { incompleteText } from './incomplete.js';
 import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
 import { limitText } from './limit-text.js';
@@ -96,7 +97,7 @@ export function comparisonReport(document: ComparisonDocument, on: Screen = scre
   const { tier, seed } = document.plan;
   return [
     ...(view.simulated ? [WATERMARK] : []),
-    ...(view.completed ? [] : ['Interrupted: this report contains only what was measured until then.']),
+    ...[incompleteText(document) ?? []].flat(),
     ...contents((id) => bodies[id]?.(view, answer, on) ?? null).flatMap(({ content }) => content),
     `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse`,
   ]

@@ -1,7 +1,7 @@
 /** A comparison or a run as one self-contained page, readable without a network or scripts. */
 import { pageAssets } from './html/assets.js';
 import { boundedView, boundedWords, name } from './html/bounds.js';
-import { interruptedNotice, simulatedNotice, watermark } from './html/notices.js';
+import { incompleteNotice, simulatedNotice, watermark } from './html/notices.js';
 import type { Page } from './html/page-content.js';
 import { bodies } from './html/sections.js';
 import { contents, type ReportSection } from './sections.js';
@@ -42,7 +42,7 @@ const themeSwitch = html`<label class="theme" id="theme" hidden>Theme
 const header = ({ view }: Page, title: string): Markup =>
   html`<header>
     <div class="bar"><span class="tool">gpu-virt-bench</span>${themeSwitch}</div>
-    ${view.simulated && simulatedNotice}${!view.completed && interruptedNotice}
+    ${view.simulated && simulatedNotice}${incompleteNotice(view.document)}
     <h1>${title}</h1>
   </header> `;
 

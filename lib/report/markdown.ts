@@ -10,6 +10,7 @@ import { PROGRAM_NOTE, programCostTable } from './program-costs.js';
 import { frontsMarkdown } from './markdown-fronts.js';
 import { programTimelinesMarkdown } from './program-timelines.js';
 import { SCENE_NOTE, sceneData } from './slowdowns.js';
+import { incompleteText } from './incomplete.js';
 import { isolationMarkdown } from './markdown-isolation.js';
 import { peerMatrices, peerTable } from './peer-matrix.js';
 import {
@@ -69,10 +70,11 @@ const bodies: Bodies<Body> = {
 /** Omits sections without content. */
 export function markdownReport(view: View, words: Words): string {
   const names = view.systems.map(({ name }) => name).join(', ');
+  const incomplete = incompleteText(view.document);
   return [
     `# GPU sharing benchmark: ${markdownText(names)}`,
     ...(view.simulated ? [`> **${WATERMARK}**`] : []),
-    ...(view.completed ? [] : ['> **Interrupted: this report contains only what was measured until then.**']),
+    ...(incomplete === null ? [] : [`> **${markdownText(incomplete)}**`]),
     ...contents((id) => bodies[id]?.(view, words) || null).flatMap(({ id, title, content }) =>
       id === 'answer' ? [content] : [`## ${markdownText(title)}`, content],
     ),

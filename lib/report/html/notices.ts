@@ -1,12 +1,16 @@
 /** What a reader must know before any number; printed on every page. */
-import { html } from '../markup.js';
+import type { ResultDocument } from '../../results/kinds.js';
+import { incompleteText } from '../incomplete.js';
+import { html, type Markup } from '../markup.js';
 import { WATERMARK } from '../terminal.js';
+import { sentence } from './bounds.js';
 
 export const simulatedNotice = html`<p class="notice simulated" role="note">${WATERMARK}</p> `;
 
-export const interruptedNotice = html`<p class="notice interrupted" role="note">
-  Interrupted: this document contains only what was measured until then.
-</p> `;
+export function incompleteNotice(document: ResultDocument): Markup | null {
+  const text = incompleteText(document);
+  return text === null ? null : html`<p class="notice interrupted" role="note">${sentence(text)}</p> `;
+}
 
 /** A drawing instead of a background, which printers omit. */
 export const watermark = html`<svg class="watermark" width="100%" height="100%" aria-hidden="true">

@@ -18,10 +18,11 @@ export const verdictBadge = (verdict: Verdict): Markup =>
 export const judgement = ({ verdict, reason }: Effect): Markup =>
   html`${verdictBadge(verdict)}${reason !== undefined && html`<span class="reason">${reason}</span>`}`;
 
+/** Of the rule, in the order in which it decides. */
 export const meanings: Record<Verdict, string> = {
-  slower: 'worse by more than the smallest difference that counts',
-  faster: 'better by more than that',
-  same: 'the whole interval is within it',
-  inconclusive: 'the interval crosses it: measure more rounds',
+  same: 'shown to be too small to count',
+  slower: 'shown to be worse',
+  faster: 'shown to be better',
+  inconclusive: 'neither is shown: measure more rounds',
   invalid: 'not comparable',
 };
