@@ -78,12 +78,12 @@ const costText = ({ figure }: Cost): string =>
 const acceptable = ({ figure }: Cost): string =>
   `${ends(figure)} ${figure.what} is acceptable${figure.cause === null ? '' : ` (nearly all of it ${figure.cause})`}`;
 
-function costs({ cards, baseline }: Concluded): string | null {
+function costs({ cards, baseline }: Concluded, use = 'Use'): string | null {
   const against = baseline === null ? '' : ` against ${plain(baseline)}`;
   const worse = firstOfEach(cards, 'slower');
   if (worse.length > 0)
     return worse
-      .map((cost, i) => `${i === 0 ? 'Use' : 'use'} ${cost.system} only where ${acceptable(cost)}`)
+      .map((cost, i) => `${i === 0 ? use : 'use'} ${cost.system} only where ${acceptable(cost)}`)
       .join('; ')
       .concat('.');
   const figures = cards.flatMap(({ lines }) => lines.slice(0, 3).flatMap((line) => line.figures));
@@ -130,13 +130,14 @@ function otherCosts(concluded: Concluded): string | null {
 
 /** Of a document about programs: which system, and what the program loses, in one sentence if there is a choice. */
 function withPrograms(concluded: Concluded, loss: string): Sentence[] {
-  const { cards } = concluded;
+  const { cards, purpose } = concluded;
   const chosen = choice(concluded);
   if (chosen !== null) return [`${chosen.slice(0, -1)}: ${loss}.`, quotas(concluded), otherCosts(concluded)];
   const isDecided = cards.some((card) => ['slower', 'faster'].includes(programFigure(card)?.word ?? ''));
-  const said = `Programs: ${loss}.`;
+  const said = `${purpose === null ? 'Programs' : `For ${purpose}`}: ${loss}.`;
   if (!isDecided) return [said, quotas(concluded), costs(concluded)];
-  return [costs(concluded), quotas(concluded), cards.length > 1 ? said : null];
+  const use = purpose === null ? 'Use' : `For ${purpose} use`;
+  return [costs(concluded, use), quotas(concluded), cards.length > 1 ? said : null];
 }
 
 const MOST_WORDS = 40;
