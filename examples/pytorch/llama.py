@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn.functional import rms_norm, scaled_dot_product_attention, silu
 
-LAYERS, HIDDEN, HEADS, KV_HEADS, MLP, VOCABULARY = 16, 2048, 32, 8, 8192, 32_000  # about 1.2 billion parameters
+LAYERS, HIDDEN, HEADS, KV_HEADS, MLP, VOCABULARY = 16, 2048, 32, 8, 8192, 32_000  # about 1.1 billion parameters
 WIDTH = HIDDEN // HEADS
 
 

@@ -1,7 +1,7 @@
 /** The answer of a document: what a reader decides from, before any table. */
 import type { Answer } from '../results/answer-schema.js';
 import type { ComparisonDocument } from '../results/document.js';
-import type { ResultDocument } from '../results/kinds.js';
+import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { plain } from '../results/plain.js';
 import { viewOf } from '../results/view.js';
 import { candidatesOf } from './candidates.js';
@@ -29,8 +29,9 @@ export function answerOf(document: ResultDocument): Answer {
   const cards = systems.map((system) => cardOf(findings, system));
   const recommendations = recommendationsOf({ evidence, systems, cards, broken });
   const baseline = view.systems.find(({ isBaseline }) => isBaseline)?.name ?? null;
+  const purpose = isComparison(document) ? (document.plan.purpose ?? null) : null;
   return harmless({
-    decision: decisionOf({ cards, broken, recommendations, baseline, effects: view.effects }),
+    decision: decisionOf({ cards, broken, recommendations, baseline, purpose, effects: view.effects }),
     cards,
     violations: broken,
     causes,

@@ -3,8 +3,12 @@ import type { Advice, Broken, Card, Figure, Line } from '../results/answer-schem
 import type { Effect } from '../results/document.js';
 import { grouped } from '../results/grouped.js';
 import { capitalised, plain } from '../results/plain.js';
+import type { PurposeName } from '../results/purpose-names.js';
 import { named } from './candidates.js';
 import { phaseName } from './causes.js';
+import { ends } from './figures.js';
+import { programFigure, programLoss } from './program-loss.js';
+import { useFor } from './recommendations.js';
 import { headOf, QUOTA_CAUSES } from './violation-causes.js';
 
 export interface Concluded {
@@ -15,6 +19,8 @@ export interface Concluded {
   effects: readonly Effect[];
   /** What the systems were compared with. */
   baseline: string | null;
+  /** What the comparison was for (--for). */
+  purpose: PurposeName | null;
 }
 
 const holdsAll = ({ lines }: Card): boolean =>
@@ -30,9 +36,9 @@ function promises({ broken }: Concluded): string | null {
   return first ? `Check before use: ${plain(first.system)} ${briefly(first)}.` : null;
 }
 
-/** Which systems not to use where limits must hold, with the first cause. */
-function quotas({ cards, broken }: Concluded): string | null {
-  const violated = broken.filter(({ cause }) => QUOTA_CAUSES.includes(cause));
+/** Which systems not to use for something, with the first cause, and the same without it. */
+function ruledOut({ cards, broken }: Concluded, use: string, causes: readonly string[]): [string, string] | null {
+  const violated = broken.filter(({ cause }) => causes.includes(cause));
   const [first] = violated;
   if (!first) return null;
   const breaking = [...new Set(violated.map(({ system }) => plain(system)))];
@@ -45,15 +51,15 @@ function quotas({ cards, broken }: Concluded): string | null {
         : breaking.length === cards.length
           ? `use none of ${named(breaking)}`
           : `do not use ${named(breaking, 'or')}`;
-  return `For strict quotas ${which}, because ${plain(first.system)} ${briefly(first)}.`;
+  return [`For ${use} ${which}, because ${plain(first.system)} ${briefly(first)}.`, `For ${use} ${which}.`];
 }
+
+const quotas = (concluded: Concluded): [string, string] | null => ruledOut(concluded, 'strict quotas', QUOTA_CAUSES);
 
 interface Cost {
   system: string;
   figure: Figure;
 }
-
-const ends = ({ shown, shownCi95 }: Figure): string => `${shown ?? ''}${shownCi95 === null ? '' : ` (${shownCi95})`}`;
 
 /** What decides most comes first. */
 const order: readonly Line['question'][] = ['program', 'start', 'calls'];
@@ -82,7 +88,7 @@ const acceptable = ({ figure }: Cost): string =>
 const metricText = (id: string): string => (phaseName(id) === id ? id : `${phaseName(id)} (${id})`);
 
 /** Where no figure that decides is slower, but other metrics are: `Slower than native: hami-core in cuInit (START-002)`. */
-function otherCosts({ effects, baseline }: Concluded): string | null {
+function slowerMetrics({ effects, baseline }: Concluded): string | null {
   const slower = grouped(
     effects.filter(({ verdict }) => verdict === 'slower'),
     ({ system }) => system,
@@ -95,19 +101,19 @@ function otherCosts({ effects, baseline }: Concluded): string | null {
   return plain(`Slower${than}: ${texts.slice(0, MOST_SYSTEMS).join('; ')}.`);
 }
 
-function costs(concluded: Concluded): string | null {
+function costs(concluded: Concluded, use = 'Use'): string | null {
   const { cards, baseline } = concluded;
   const against = baseline === null ? '' : ` against ${plain(baseline)}`;
   const worse = firstOfEach(cards, 'slower');
   if (worse.length > 0)
     return worse
-      .map((cost, i) => `${i === 0 ? 'Use' : 'use'} ${cost.system} only where ${acceptable(cost)}`)
+      .map((cost, i) => `${i === 0 ? use : 'use'} ${cost.system} only where ${acceptable(cost)}`)
       .join('; ')
       .concat('.');
   const figures = cards.flatMap(({ lines }) => lines.slice(0, 3).flatMap((line) => line.figures));
   const better = firstOfEach(cards, 'faster');
   const gains = better.map((cost) => `${cost.system} gains ${costText(cost)}`).join('; ');
-  const others = otherCosts(concluded);
+  const others = slowerMetrics(concluded);
   if (others !== null) return `${better.length > 0 ? `${gains}. ` : ''}${others}`;
   const open = figures.filter(({ word }) => word === 'inconclusive').length;
   const measured = figures.filter(({ word }) => word !== 'not measured').length;
@@ -120,13 +126,44 @@ function costs(concluded: Concluded): string | null {
     : `Measured without a reference: ${alone.map((cost) => `${cost.system} ${costText(cost)}`).join('; ')}.`;
 }
 
-/** The first use for which tests between systems give a place. */
-function preference({ recommendations }: Concluded): string | null {
-  const placed = recommendations.find(({ places }) => places !== null);
+/** The purpose, else the first use for which tests between systems give a place. */
+function preference({ recommendations, purpose }: Concluded): string | null {
+  const wanted = purpose && useFor(purpose)?.name;
+  const placed = recommendations.find(({ use, places }) => places !== null && (wanted === null || use === wanted));
   const [first, ...others] = placed?.places ?? [];
   if (!placed || !first) return null;
   const rest = others.flatMap(({ systems }) => systems);
-  return `For ${placed.use.toLowerCase()} prefer ${named(first.systems, 'or')} to ${named(rest)}.`;
+  return `For ${purpose ?? placed.use.toLowerCase()} prefer ${named(first.systems, 'or')} to ${named(rest)}.`;
+}
+
+/** Which system suits the purpose: by violations that decide for it, else by tests. */
+function choice(concluded: Concluded): string | null {
+  const { cards, purpose } = concluded;
+  const placed = preference(concluded);
+  if (placed !== null || purpose === null || cards.length < 2) return placed;
+  const [excluded] = ruledOut(concluded, purpose, useFor(purpose)?.causes ?? []) ?? [];
+  return excluded ?? `For ${purpose} tests prefer none of ${named(cards.map(({ system }) => system))}.`;
+}
+
+/** What else costs something where the losses of programs are said already. */
+function otherCosts(concluded: Concluded): string | null {
+  const cards = concluded.cards.map((card) => ({
+    ...card,
+    lines: card.lines.map((line) => (line.question === 'program' ? { ...line, figures: [] } : line)),
+  }));
+  return firstOfEach(cards, 'slower').length > 0 ? costs({ ...concluded, cards }) : null;
+}
+
+/** Of a document about programs: which system, and what the program loses, in one sentence if there is a choice. */
+function withPrograms(concluded: Concluded, loss: string): Sentence[] {
+  const { cards, purpose } = concluded;
+  const chosen = choice(concluded);
+  if (chosen !== null) return [`${chosen.slice(0, -1)}: ${loss}.`, quotas(concluded), otherCosts(concluded)];
+  const isDecided = cards.some((card) => ['slower', 'faster'].includes(programFigure(card)?.word ?? ''));
+  const said = `${purpose === null ? 'Programs' : `For ${purpose}`}: ${loss}.`;
+  if (!isDecided) return [said, quotas(concluded), costs(concluded)];
+  const use = purpose === null ? 'Use' : `For ${purpose} use`;
+  return [costs(concluded, use), quotas(concluded), cards.length > 1 ? said : null];
 }
 
 const MOST_WORDS = 40;
@@ -136,14 +173,17 @@ function shortened(text: string): string {
   return words.length <= MOST_WORDS ? text : `${words.slice(0, MOST_WORDS).join(' ')} …`;
 }
 
+/** Null if there is nothing to say; a shorter form where the first has too many words. */
+type Sentence = string | readonly string[] | null;
+
 export function decisionOf(concluded: Concluded): string {
-  const sentences = [quotas(concluded), preference(concluded), costs(concluded), promises(concluded)].filter(
-    (one) => one !== null,
-  );
-  const [first = 'Nothing was measured that answers a question below.', ...others] = sentences;
-  const all = others.reduce(
-    (text, next) => (`${text} ${next}`.split(' ').length <= MOST_WORDS ? `${text} ${next}` : text),
-    first,
-  );
-  return shortened(capitalised(all));
+  const loss = programLoss(concluded.cards);
+  const sentences: Sentence[] =
+    loss === null ? [quotas(concluded), preference(concluded), costs(concluded)] : withPrograms(concluded, loss);
+  const decision = [...sentences, promises(concluded)].reduce<string>((text, sentence) => {
+    const forms = [sentence ?? []].flat().map((form) => (text === '' ? form : `${text} ${form}`));
+    const found = forms.find((form) => form.split(' ').length <= MOST_WORDS);
+    return found ?? (text === '' ? (forms[0] ?? '') : text);
+  }, '');
+  return shortened(capitalised(decision || 'Nothing was measured that answers a question below.'));
 }

@@ -45,10 +45,14 @@ const SILENT = { value: null, ci95: null, unit: '', shown: null, shownCi95: null
 
 export const figure = (shape: Shape): Figure => ({ ...SILENT, ...shape });
 
+/** `+173.8 ms (+155.6 … +191.9)`. */
+export const ends = ({ shown, shownCi95 }: Figure): string =>
+  `${shown ?? ''}${shownCi95 === null ? '' : ` (${shownCi95})`}`;
+
 /** `until the first result +173.8 ms (+155.6 … +191.9), nearly all of it cuInit`. */
-export function inFigure({ what, shown, shownCi95, cause }: Figure): string {
-  const size = shown === null ? '' : ` ${shown}${shownCi95 === null ? '' : ` (${shownCi95})`}`;
-  return `${what}${size}${cause === null ? '' : `, nearly all of it ${cause}`}`;
+export function inFigure(one: Figure): string {
+  const { what, shown, cause } = one;
+  return `${what}${shown === null ? '' : ` ${ends(one)}`}${cause === null ? '' : `, nearly all of it ${cause}`}`;
 }
 
 /** Why a metric has no number under a system. */

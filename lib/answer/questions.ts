@@ -70,7 +70,7 @@ export const neighbours: Slot[] = [
 ];
 
 /** Ends of the ids of a program's metrics: what users ask for first. */
-const PROGRAM_KEYS = [/tokens-per-second$/, /requests-per-second$/, /itl$/, /ttft$/, /wall$/];
+const PROGRAM_KEYS = [/tokens-per-second$/, /ttft$/, /itl$/, /requests-per-second$/, /wall$/];
 const MOST_PROGRAM_FIGURES = 2;
 
 /** The metrics of programs in this document; those of a victim beside its neighbours are none. */

@@ -4,6 +4,7 @@
  */
 import type { Advice, Broken, Card, Figure, Question } from '../results/answer-schema.js';
 import { capitalised, plain } from '../results/plain.js';
+import type { PurposeName } from '../results/purpose-names.js';
 import { type Evidence, figureOf, inFigure, sourceOf } from './figures.js';
 import { placesOf } from './places.js';
 import { metricsFor, type Source } from './questions.js';
@@ -11,6 +12,8 @@ import { FAULT_CAUSES, headOf, LEAK_CAUSES, MEMORY_CAUSES, QUOTA_CAUSES } from '
 
 interface Use {
   name: string;
+  /** The purpose of a comparison (--for) that it is. */
+  purpose: PurposeName;
   /** The lines of a card that decide. */
   questions: readonly Question[];
   /** Further metrics that decide. */
@@ -22,15 +25,23 @@ interface Use {
 const other = (id: string, what: string, as: Source['as'] = 'difference'): Source => ({ id, what, as });
 
 const uses: readonly Use[] = [
-  { name: 'Inference', questions: ['program', 'start', 'calls', 'neighbours'], others: [], causes: FAULT_CAUSES },
+  {
+    name: 'Inference',
+    purpose: 'serving',
+    questions: ['program', 'start', 'calls', 'neighbours'],
+    others: [],
+    causes: FAULT_CAUSES,
+  },
   {
     name: 'Training',
+    purpose: 'training',
     questions: ['program'],
     others: [other('LLM-010', 'scaling over GPUs', 'change'), other('NCCL-001', 'all-reduce')],
     causes: FAULT_CAUSES,
   },
   {
     name: 'Notebooks',
+    purpose: 'notebooks',
     questions: ['start', 'neighbours'],
     others: [
       other('OH-009', 'processor time of an idle tenant'),
@@ -40,11 +51,16 @@ const uses: readonly Use[] = [
   },
   {
     name: 'Strict quotas',
+    purpose: 'strict-tenants',
     questions: ['limits'],
     others: [],
     causes: QUOTA_CAUSES,
   },
 ];
+
+/** Name and deciding violations of the use that a purpose is. */
+export const useFor = (purpose: PurposeName): Pick<Use, 'name' | 'causes'> | null =>
+  uses.find((use) => use.purpose === purpose) ?? null;
 
 export interface Known {
   evidence: Evidence;

@@ -1,6 +1,7 @@
 /** What is not known, and the command that would show it. */
 import { isOfProgram } from '../metrics/stored-definitions.js';
-import type { Card, Question, Unknown } from '../results/answer-schema.js';
+import type { Card, Figure, Question, Unknown } from '../results/answer-schema.js';
+import type { ComparisonDocument } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
 import { plain } from '../results/plain.js';
 import { counted } from '../results/quantity.js';
@@ -45,28 +46,36 @@ const reasonFor = (cards: readonly Card[], question: Question): string | null =>
     .flatMap(({ figures }) => figures.map(({ note }) => note))
     .find((note) => note !== null) ?? null;
 
-/** The metrics of the cards without a verdict. */
+/** The metrics of the cards without a verdict; those of programs are measured with another command. */
 function undecided(view: View, cards: readonly Card[]): Unknown[] {
   const { document } = view;
   if (!isComparison(document)) return [];
   const figures = cards.flatMap(({ lines }) => lines.flatMap((line) => line.figures));
-  const open = figures.filter(({ word, metric }) => word === 'inconclusive' && metric !== null);
-  const metrics = [...new Set(open.map(({ metric }) => metric ?? ''))].sort();
-  if (metrics.length === 0) return [];
+  const open = figures.filter(({ word }) => word === 'inconclusive');
+  const metrics = [...new Set(open.flatMap(({ metric }) => metric ?? []))].sort();
+  return [metrics.filter((metric) => !isOfProgram(metric)), metrics.filter(isOfProgram)]
+    .filter((some) => some.length > 0)
+    .map((some) => undecidedOf(view, document, some, open));
+}
+
+function undecidedOf(
+  view: View,
+  { effects, plan }: ComparisonDocument,
+  metrics: readonly string[],
+  open: readonly Figure[],
+): Unknown {
   const about = metrics.map((metric) => {
     const what = open.find((one) => one.metric === metric)?.what ?? metric;
     return what === metric ? metric : `${what} (${metric})`;
   });
-  const own = metrics.filter((metric) => !isOfProgram(metric));
-  const { rounds } = document.plan;
-  const needed = document.effects
-    .filter(({ metric, verdict }) => metrics.includes(metric) && verdict === 'inconclusive')
-    .flatMap((effect) => effect.roundsNeeded ?? []);
+  const found = effects.filter(({ metric }) => metrics.includes(metric));
+  const rounds = found.length > 0 ? Math.max(...found.map((effect) => effect.rounds)) : plan.rounds;
+  const needed = found.flatMap((effect) => effect.roundsNeeded ?? []);
   const most = Math.min(MOST_ROUNDS, Math.max(USUAL_ROUNDS, 2 * rounds, ...needed));
-  const text = `Not decided after ${counted(rounds, 'round')}: ${named(about)}.`;
-  return [
-    { text: plain(text), command: own.length === 0 ? programsCommand(view, most) : measuringCommand(view, own, most) },
-  ];
+  return {
+    text: plain(`Not decided after ${counted(rounds, 'round')}: ${named(about)}.`),
+    command: metrics.every(isOfProgram) ? programsCommand(view, most) : measuringCommand(view, metrics, most),
+  };
 }
 
 /** Which system is better, where no test compared them with each other. */

@@ -24,7 +24,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   monitor: ['monitor', 'monitor --interval 1s --duration 10min --csv gpu.csv', 'monitor --device 0 --json'],
   report: [
     'report results/today --html today.html',
-    'report monday.json tuesday.json --format markdown',
+    'report results/metrics results/server --html serving.html',
     'report results/today --profile profile.json',
   ],
   gate: ['gate results/today --config thresholds.yaml --junit gate.xml', 'gate --baseline main'],

@@ -151,7 +151,9 @@ function addOutputs(command: Command, standard = 'a table'): Command {
 function addReport(root: Command): void {
   const command = root
     .command('report')
-    .description('Re-render saved documents or result directories; compatible results are merged')
+    .description(
+      'Re-render saved documents or result directories; compatible results are merged, those of compare and exec too',
+    )
     .argument('<file...>', 'files written by --json, or directories written by --output')
     .option('--brief', 'print the answer alone, for a chat or a ticket (default: off)')
     .option(...PROFILE)

@@ -5,7 +5,7 @@ import { cudaVersion } from '../results/cuda-version.js';
 import { bytes, duration, number, plain } from '../results/plain.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
 import type { SystemView, View } from '../results/view.js';
-import { programsOf, type RecordedProgram } from '../results/recorded-programs.js';
+import { partsOf, programsOf, type RecordedProgram } from '../results/recorded-programs.js';
 import { shellQuoted } from '../results/command-line.js';
 import { priceFacts } from './ranking.js';
 import type { Fact } from './words.js';
@@ -54,10 +54,16 @@ const commandText = (argv: readonly string[]): string => argv.map(shellQuoted).j
 const tenantText = ({ name, argv, task }: NonNullable<RecordedProgram['tenants']>[number]): string =>
   `${name} (${argv ? commandText(argv) : task === name ? 'built-in' : `built-in ${task}`})`;
 
+const countsText = (systems: readonly (readonly RunDocument[])[]): string =>
+  distinct(systems.map((rounds) => String(rounds.length))).join(', ') || '0';
+
 function roundsText({ document, systems }: View): string {
-  const counts = systems.map(({ rounds }) => rounds.length);
+  const rounds = systems.map((system) => system.rounds);
+  const parts = partsOf(rounds);
+  if (parts.length > 1)
+    return parts.map((part) => `${countsText(part.systems)} of ${part.ofPrograms ? 'programs' : 'metrics'}`).join(', ');
   const planned = isComparison(document) ? document.plan.rounds : 1;
-  const measured = [...new Set(counts)].map(String).join(', ') || '0';
+  const measured = countsText(rounds);
   return measured === String(planned) ? measured : `${measured} of ${planned}`;
 }
 

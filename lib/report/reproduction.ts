@@ -1,22 +1,28 @@
 /** The commands that repeat a measurement. */
 import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
+import { isOfProgram } from '../metrics/stored-definitions.js';
 import { plain } from '../results/plain.js';
 import { byMetricId } from '../results/metric-order.js';
 import { isComparison } from '../results/kinds.js';
-import { programsOf, programsWithSecrets } from '../results/recorded-programs.js';
+import { isOfPrograms, type Part, partsOf, programsWithSecrets } from '../results/recorded-programs.js';
 import { specOf } from '../results/system-spec.js';
 import type { SystemView, View } from '../results/view.js';
 import { commandLine, resumeCommand, shellQuoted } from '../results/command-line.js';
 
-/** One line, or for systems that `run` measured one line each. Empty if no command can express it. */
+/**
+ * One line, or one each for metrics, programs and systems that `run` measured. Empty if no command can express it.
+ */
 export function reproduction(view: View): string {
   const { document, systems } = view;
   if (!isCompared(document)) return runLines(view, systems);
   const compared = systems.filter((system) => !isEnvironment(system));
-  return [compareLine(view, document, compared), runLines(view, systems.filter(isEnvironment))]
-    .filter((line) => line !== '')
-    .join('\n');
+  const parts = partsOf(compared.map(({ rounds }) => rounds));
+  const lines =
+    parts.length > 1
+      ? parts.map((part) => compareLine(view, planOf(document, part), compared.map(roundsIn(part))))
+      : [compareLine(view, document.plan, compared)];
+  return [...lines, runLines(view, systems.filter(isEnvironment))].filter((line) => line !== '').join('\n');
 }
 
 /** Documents merged from `run` have a plan without an order. */
@@ -26,14 +32,27 @@ const isCompared = (document: View['document']): document is ComparisonDocument 
 /** Measured by `run`, in a document merged from both commands. */
 const isEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'environment';
 
-function compareLine({ simulated }: View, { plan }: ComparisonDocument, systems: readonly SystemView[]): string {
+type Plan = ComparisonDocument['plan'];
+
+/** The plan of one part of a merged document. */
+function planOf({ plan }: ComparisonDocument, { ofPrograms, systems }: Part): Plan {
+  const metrics = plan.metrics.filter((id) => isOfProgram(id) === ofPrograms);
+  const tier = systems.flat()[0]?.plan.tier ?? plan.tier;
+  return { ...plan, metrics, tier, rounds: Math.max(...systems.map(({ length }) => length)) };
+}
+
+const roundsIn =
+  ({ systems }: Part) =>
+  (system: SystemView, index: number): SystemView => ({ ...system, rounds: systems[index] ?? [] });
+
+function compareLine({ simulated }: View, plan: Plan, systems: readonly SystemView[]): string {
   const named = systemOptions(plan.config, systems);
   const [round] = systems.flatMap(({ rounds }) => rounds);
-  const isOfPrograms = round !== undefined && programsOf(round.plan) !== null;
+  const ofPrograms = round !== undefined && isOfPrograms(round);
   // Programs are only in the file.
-  if (named === null || (isOfPrograms && plan.config === undefined)) return '';
+  if (named === null || (ofPrograms && plan.config === undefined)) return '';
   return commandLine([
-    ...(isOfPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort(byMetricId)]),
+    ...(ofPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort(byMetricId)]),
     ...named,
     ...['--rounds', String(plan.rounds), '--tier', plan.tier, '--seed', String(plan.seed)],
     ...(round ? optionsText(round.plan) : []),
@@ -75,13 +94,14 @@ export function toFillIn({ document, systems }: View): string[] {
   const { config } = document.plan;
   const unknown =
     config === undefined ? systems.filter((system) => !isEnvironment(system) && specOf(system) === null) : [];
-  const [round] = systems.flatMap(({ rounds }) => rounds);
+  const rounds = systems.flatMap((system) => system.rounds);
   const secret = [
     ...systems.filter(hasSecret).map(({ name }) => name),
-    ...(round ? programsWithSecrets(round.plan) : []),
+    ...new Set(rounds.flatMap(({ plan }) => programsWithSecrets(plan))),
   ];
+  const isMerged = rounds.some(({ session }) => session !== undefined);
   return [
-    ...(document.completed || config === undefined || secret.length > 0
+    ...(document.completed || isMerged || config === undefined || secret.length > 0
       ? []
       : [
           `The comparison was interrupted. This continues it: ${resumeCommand(dirname(config), [], commandOf(systems))}`,
@@ -101,7 +121,7 @@ export function toFillIn({ document, systems }: View): string[] {
 
 /** The command that measured them. */
 const commandOf = (systems: readonly SystemView[]): 'compare' | 'exec' =>
-  systems.some(({ rounds }) => rounds.some(({ plan }) => programsOf(plan) !== null)) ? 'exec' : 'compare';
+  systems.some(({ rounds }) => rounds.some(isOfPrograms)) ? 'exec' : 'compare';
 
 const hasSecret = ({ rounds }: SystemView): boolean =>
   rounds.some(({ system }) =>

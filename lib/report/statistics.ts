@@ -4,6 +4,7 @@ import { FEWEST_FOR_INTERVAL } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
 import { counted } from '../results/quantity.js';
+import { partsOf } from '../results/recorded-programs.js';
 import type { View } from '../results/view.js';
 import { detectionText } from './detection.js';
 
@@ -27,8 +28,16 @@ export function statisticsText({ document }: View): string[] {
   ];
 }
 
-/** `5 rounds`, or `2 to 6 rounds` if systems differ. */
+/** `5 rounds`, `2 to 6 rounds` if systems differ, or `5 rounds of metrics and 3 rounds of programs`. */
 export function roundsText({ systems }: ComparisonDocument): string {
+  const parts = partsOf(systems);
+  if (parts.length < 2) return countsText(systems);
+  return parts
+    .map((part) => `${countsText(part.systems)} of ${part.ofPrograms ? 'programs' : 'metrics'}`)
+    .join(' and ');
+}
+
+function countsText(systems: ComparisonDocument['systems']): string {
   const counts = systems.map((rounds) => rounds.length);
   const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
   if (counts.length === 0 || most === 0) return 'no round';
@@ -36,7 +45,7 @@ export function roundsText({ systems }: ComparisonDocument): string {
 }
 
 function replication(document: ComparisonDocument): string {
-  const most = Math.max(0, ...document.systems.map((rounds) => rounds.length));
+  const most = Math.max(0, ...partsOf(document.systems).flatMap(({ systems }) => systems.map(({ length }) => length)));
   const begin = `The process is the unit of replication: ${roundsText(document)} per system, each in a fresh worker`;
   if (most < 2)
     return `${begin}. With one round, an interval covers only its process, the variance between processes is unknown, and every verdict is inconclusive.`;

@@ -23,9 +23,30 @@ export function programsOf({ options }: RunDocument['plan']): RecordedProgram[] 
   return found.success ? found.output : null;
 }
 
+/** Whether a round measured programs (`exec`) and not metrics of this tool. */
+export const isOfPrograms = ({ plan }: Pick<RunDocument, 'plan'>): boolean => programsOf(plan) !== null;
+
+export interface Part {
+  ofPrograms: boolean;
+  /** The rounds of every system. */
+  systems: RunDocument[][];
+}
+
+/** Rounds of metrics and rounds of programs: a merged document may have both. A part without rounds is left out. */
+export const partsOf = (systems: readonly (readonly RunDocument[])[]): Part[] =>
+  [false, true]
+    .map((ofPrograms) => ({
+      ofPrograms,
+      systems: systems.map((rounds) => rounds.filter((round) => isOfPrograms(round) === ofPrograms)),
+    }))
+    .filter(({ systems: parts }) => parts.some((rounds) => rounds.length > 0));
+
 /** `decode (SHA-256 0123456789ab…)`: if the hash differs, another program was measured. */
 export const programsText = (programs: readonly RecordedProgram[]): string =>
-  programs.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256.slice(0, 12)}…)`).join(', ');
+  programs.map((program) => `${program.name} (${hashText(program)})`).join(', ');
+
+/** `SHA-256 0123456789ab…` */
+export const hashText = ({ sha256 }: RecordedProgram): string => `SHA-256 ${sha256.slice(0, 12)}…`;
 
 /** Names of the programs with secrets, which must be given again. */
 export function programsWithSecrets({ options }: RunDocument['plan']): string[] {

@@ -59,7 +59,7 @@ export interface Cell {
   results: MetricResult[];
   /** Values of the rounds that have one. */
   values: number[];
-  /** The number of rounds of the system. */
+  /** The number of the system's rounds that were to measure it. */
   of: number;
   /** Median of `values`. */
   value: number | null;
@@ -107,7 +107,7 @@ export interface Missing {
   system: string;
   status: Exclude<MetricResult['status'], 'ok'>;
   reason: string;
-  /** How many of the system's rounds have this reason. */
+  /** How many of the rounds that were to measure it have this reason. */
   rounds: number;
   of: number;
 }
@@ -177,12 +177,19 @@ function rowOf(
   const cells = systems.map((system) => {
     const effect = effects.find((candidate) => candidate.metric === id && candidate.system === system.name) ?? null;
     const results = system.rounds.flatMap(({ metrics }) => metrics.filter((result) => result.id === id));
-    return cellOf(system, results, effect);
+    return cellOf(system, { results, of: roundsAbout(system.rounds, id), effect });
   });
   return { id, name, category, unit, direction, cells };
 }
 
-function cellOf({ name: system, rounds }: SystemView, results: MetricResult[], effect: Effect | null): Cell {
+/** The rounds that were to measure it: a merged document also has rounds of other metrics. */
+const roundsAbout = (rounds: readonly RunDocument[], id: string): number =>
+  rounds.filter(({ plan, metrics }) => plan.metrics.includes(id) || metrics.some((result) => result.id === id)).length;
+
+function cellOf(
+  { name: system, rounds }: SystemView,
+  { results, of, effect }: Pick<Cell, 'results' | 'of' | 'effect'>,
+): Cell {
   const measured = results.filter(({ value }) => value !== null);
   const values = measured.map(({ value }) => value as number);
   const [only] = measured;
@@ -190,7 +197,7 @@ function cellOf({ name: system, rounds }: SystemView, results: MetricResult[], e
     system,
     results,
     values,
-    of: rounds.length,
+    of,
     value: medianOf(values),
     ci95: only && measured.length === 1 ? only.ci95 : intervalOf(values),
     ciScope: only && measured.length === 1 ? only.ciScope : 'between-processes',
@@ -253,7 +260,11 @@ function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'bet
  */
 function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
   const found = new Map<string, Missing[]>();
-  const own = (name: string) => rounds.filter(({ system }) => system.name === name).length;
+  const own = (name: string, id: string) =>
+    roundsAbout(
+      rounds.filter(({ system }) => system.name === name),
+      id,
+    );
   for (const { system, metrics } of rounds)
     for (const { id: metric, status, reason = '' } of metrics) {
       if (status === 'ok') continue;
@@ -263,7 +274,7 @@ function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Mi
       found.set(key, entries);
       let entry = entries.find((one) => sameReason(one.reason, reason));
       if (!entry) {
-        entry = { metrics: [metric], system: system.name, status, reason, rounds: 0, of: own(system.name) };
+        entry = { metrics: [metric], system: system.name, status, reason, rounds: 0, of: own(system.name, metric) };
         entries.push(entry);
       }
       if (saysMore(reason, entry.reason)) entry.reason = reason;

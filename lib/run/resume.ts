@@ -11,15 +11,18 @@ export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 /** Options that affect the numbers; a time limit or keeping samples does not. */
 const deciding = ['iterations', 'warmup', 'resolution', 'strict', 'workload', 'model'] as const;
 
-/** The settings of a plan, without its metrics. */
-export function manner(plan: RunDocument['plan']): string {
-  const { tier, path, options } = plan;
+/** The settings of a plan, without its metrics and programs. */
+export function measuringOptions({ tier, path, options }: RunDocument['plan']): string {
   const given = deciding
     .filter((name) => options[name] !== undefined && options[name] !== false)
     .map((name) => `${name} ${shown(options[name])}`);
+  return [`tier ${tier}`, `path ${path}`, ...given].join(', ');
+}
+
+/** The settings of a plan, without its metrics. */
+export function manner(plan: RunDocument['plan']): string {
   const programs = programsOf(plan);
-  const measured = programs ? [`programs ${programsText(programs)}`] : [];
-  return [`tier ${tier}`, `path ${path}`, ...given, ...measured].join(', ');
+  return [measuringOptions(plan), ...(programs ? [`programs ${programsText(programs)}`] : [])].join(', ');
 }
 
 function planText(plan: RunDocument['plan']): string {

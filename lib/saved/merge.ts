@@ -12,13 +12,15 @@ import { findMetric } from '../metrics/registry.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
 import { cudaVersion } from '../results/cuda-version.js';
 import { byMetricId } from '../results/metric-order.js';
+import { hashText, isOfPrograms, programsOf } from '../results/recorded-programs.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
 import { placeOf } from '../results/rounds.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { judged } from '../run/judged.js';
-import { manner } from '../run/resume.js';
+import { measuringOptions } from '../run/resume.js';
 import { isOfOneRun } from '../systems/run-directory.js';
+import { joinClash, plannedFor } from './joined.js';
 import { commonLabels, relabelled } from './relabelled.js';
 import { unitClash } from './unit-clash.js';
 
@@ -38,7 +40,8 @@ function mergeLabelled(sources: readonly Source[]): ResultDocument {
   const [first, ...others] = sources;
   if (!first) throw new UsageError('Expected at least one result document but received none.');
   if (others.length === 0) return first.document;
-  for (const other of others) checkBelongs(first, other);
+  for (const fact of facts) checkFact(sources, fact);
+  checkPrograms(sources);
   checkOnce(sources);
   const rounds = sources.flatMap(({ document }) => roundsOf(document));
   const clash = unitClash(rounds);
@@ -46,36 +49,69 @@ function mergeLabelled(sources: readonly Source[]): ResultDocument {
   checkAlike(rounds);
   const prices = priceClash(sources.map(({ document }) => document).filter(isComparison));
   if (prices !== null) throw apart(`with one set of prices but received ${prices}`);
+  const unlike = joinClash(sources);
+  if (unlike !== null)
+    throw apart(unlike, 'measure both with the same --config and --device, or report them separately');
   return combined(toldApart(sources));
 }
 
 const unique = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || 'none';
 
-const facts: readonly [what: string, of: (rounds: readonly RunDocument[]) => string][] = [
-  [
-    'GPU model',
-    (rounds) =>
+interface Fact {
+  what: string;
+  of: (rounds: readonly RunDocument[]) => string;
+  /** The rounds that must agree; without it all of them. */
+  isAbout?: (round: RunDocument) => boolean;
+}
+
+const options = (rounds: readonly RunDocument[]): string =>
+  unique(rounds.map(({ plan }) => measuringOptions({ ...plan, tier: 'quick' })));
+
+const facts: readonly Fact[] = [
+  {
+    what: 'GPU model',
+    of: (rounds) =>
       unique(rounds.flatMap(({ gpu }) => gpu.map(({ name, simulated }) => (simulated ? `simulated ${name}` : name)))),
-  ],
-  ['GPU memory and MIG mode', (rounds) => unique(rounds.flatMap(({ gpu }) => gpu.map(memoryText)))],
-  [
-    'driver',
-    (rounds) =>
+  },
+  { what: 'GPU memory and MIG mode', of: (rounds) => unique(rounds.flatMap(({ gpu }) => gpu.map(memoryText))) },
+  {
+    what: 'driver',
+    of: (rounds) =>
       unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}`)),
-  ],
-  ['set of measuring options', (rounds) => unique(rounds.map(({ plan }) => manner({ ...plan, tier: 'quick' })))],
+  },
+  { what: 'set of measuring options', of: options, isAbout: (round) => !isOfPrograms(round) },
+  { what: 'set of measuring options', of: options, isAbout: isOfPrograms },
 ];
 
 const memoryText = ({ memoryBytes, migMode }: GpuInfo): string => `${bytes(memoryBytes)}, MIG ${migMode}`;
 
-function checkBelongs(first: Source, other: Source): void {
-  const [a, b] = [roundsOf(first.document), roundsOf(other.document)];
-  for (const [what, of] of a.length > 0 && b.length > 0 ? facts : [])
-    if (of(a) !== of(b))
-      throw apart(`of one ${what} but received ${of(a)} in ${first.file} and ${of(b)} in ${other.file}`);
+/** Compares the first document that has such rounds with all others that have. */
+function checkFact(sources: readonly Source[], { what, of, isAbout = () => true }: Fact): void {
+  const [first, ...others] = sources
+    .map(({ file, document }) => ({ file, rounds: roundsOf(document).filter(isAbout) }))
+    .filter(({ rounds }) => rounds.length > 0);
+  for (const { file, rounds } of others)
+    if (first && of(first.rounds) !== of(rounds))
+      throw apart(`of one ${what} but received ${of(first.rounds)} in ${first.file} and ${of(rounds)} in ${file}`);
 }
 
-const apart = (why: string): UsageError => new UsageError(`Expected documents ${why}: report them separately.`);
+const apart = (why: string, advice = 'report them separately'): UsageError =>
+  new UsageError(`Expected documents ${why}: ${advice}.`);
+
+/** A program of one name must be the same in all documents. */
+function checkPrograms(sources: readonly Source[]): void {
+  const seen = new Map<string, { hash: string; file: string }>();
+  for (const { file, document } of sources)
+    for (const program of roundsOf(document).flatMap(({ plan }) => programsOf(plan) ?? [])) {
+      const hash = hashText(program);
+      const before = seen.get(program.name) ?? { hash, file };
+      if (before.hash !== hash)
+        throw apart(
+          `of one program ${program.name} but received ${before.hash} in ${before.file} and ${hash} in ${file}`,
+        );
+      seen.set(program.name, before);
+    }
+}
 
 /** Counting the same rounds twice would overstate the certainty. */
 function checkOnce(sources: readonly Source[]): void {
@@ -110,21 +146,32 @@ function conditionOf({ id, details }: MetricResult): string | null {
   return conditionText(findMetric(id) ?? {}, [details]);
 }
 
-/**
- * Decides by what both rounds recorded: a round that failed as a whole saw no layer, and old documents have no spec.
- */
-function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean {
-  const settingsOf = ({ settings }: RunDocument['system']) =>
-    JSON.stringify(
-      Object.entries(settings)
-        .filter(([, value]) => !isOfOneRun(value))
-        .sort(),
-    );
-  const [build, otherBuild] = [a.layer?.sha256 ?? null, b.layer?.sha256 ?? null];
-  const sameBuild = build === null || otherBuild === null || build === otherBuild;
-  const bothSaid = a.spec !== undefined && b.spec !== undefined;
-  const sameSpec = bothSaid ? a.spec === b.spec : a.spec !== b.spec || settingsOf(a) === settingsOf(b);
-  return a.kind === b.kind && sameBuild && sameSpec;
+type Head = RunDocument['system'];
+
+const settingsText = ({ settings }: Head): string =>
+  JSON.stringify(
+    Object.entries(settings)
+      .filter(([, value]) => !isOfOneRun(value))
+      .sort(),
+  );
+
+/** The same for settings in any order. */
+const pairsOf = (spec: string): string =>
+  spec
+    .split(/(?<!\\)[:,]/)
+    .sort()
+    .join(',');
+
+/** The two sides of the first difference; null if none is recorded: a round that failed as a whole saw no layer. */
+function difference(a: Head, b: Head): [string, string] | null {
+  if (a.kind !== b.kind) return [`kind ${a.kind}`, `kind ${b.kind}`];
+  const [build, other] = [a.layer?.sha256 ?? null, b.layer?.sha256 ?? null];
+  if (build !== null && other !== null && build !== other) return [`SHA-256 ${build}`, `SHA-256 ${other}`];
+  if (a.spec !== undefined && b.spec !== undefined)
+    return pairsOf(a.spec) === pairsOf(b.spec) ? null : [a.spec, b.spec];
+  // Neither old documents nor systems with proofs have a spec.
+  const [own, others] = [settingsText(a), settingsText(b)];
+  return own === others ? null : [own, others];
 }
 
 /**
@@ -132,17 +179,17 @@ function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean
  * comparison have chosen names, so two different systems of the same name are refused.
  */
 function toldApart(sources: readonly Source[]): Source[] {
-  const rounds = sources.flatMap(({ file, document }) => roundsOf(document).map((round) => ({ file, round })));
-  const clashing = new Map<string, string[]>();
-  for (const { file, round } of rounds) {
-    const other = rounds.find((each) => each.round.system.name === round.system.name && !isSame(each.round, round));
-    if (other) clashing.set(round.system.name, [other.file, file]);
-  }
-  for (const [name, files] of clashing)
+  const rounds = sources.flatMap(({ file, document }) => roundsOf(document).map(({ system }) => ({ file, system })));
+  const clashing = new Map<string, string>();
+  for (const { file, system } of rounds)
+    for (const other of rounds) {
+      if (other.system.name !== system.name || clashing.has(system.name)) continue;
+      const found = difference(system, other.system);
+      if (found) clashing.set(system.name, `${found[0]} in ${file} and ${found[1]} in ${other.file}`);
+    }
+  for (const [name, text] of clashing)
     if (sources.some(({ document }) => isComparison(document) && document.plan.systems.includes(name)))
-      throw apart(
-        `in which ${name} is the same system but received different settings or layers in ${files.join(' and ')}`,
-      );
+      throw apart(`in which ${name} is the same system but received different settings or layers, ${text}`);
   const label = labelled(sources.map(({ file }) => file));
   return sources.map(({ file, document }) => {
     if (isComparison(document) || !clashing.has(document.system.name)) return { file, document };
@@ -180,8 +227,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     durationMs: documents.reduce((sum, { durationMs }) => sum + durationMs, 0),
     completed: documents.every(({ completed }) => completed),
     plan: {
-      tier: first.plan.tier,
-      ...commonPurpose(documents),
+      ...plannedFor(documents),
       metrics: [...new Set(documents.flatMap(({ plan }) => plan.metrics))].sort(byMetricId),
       systems: names,
       rounds: Math.max(...systems.map((rounds) => rounds.length)),
@@ -204,12 +250,6 @@ function combined(sources: readonly Source[]): ComparisonDocument {
 function rejudgedFrom(comparisons: readonly ComparisonDocument[]): Pick<ComparisonDocument, 'rejudgedFrom'> {
   const versions = comparisons.flatMap((document) => document.rejudgedFrom ?? []);
   return versions.length > 0 ? { rejudgedFrom: Math.min(...versions) } : {};
-}
-
-/** Documents for different purposes together have none. */
-function commonPurpose(documents: readonly ResultDocument[]): Pick<ComparisonDocument['plan'], 'purpose'> {
-  const [purpose, ...others] = new Set(documents.map(({ plan }) => plan.purpose));
-  return purpose === undefined || others.length > 0 ? {} : { purpose };
 }
 
 /** The comparisons' baseline comes first. */

@@ -86,6 +86,8 @@ const files: readonly (readonly [string, keyof typeof readers, number])[] = [
   ['pytorch/workloads.yaml', 'workloads', 2],
   ['scenes.yaml', 'workloads', 5],
   ['served-load.yaml', 'workloads', 2],
+  ['serving.yaml', 'systems', 2],
+  ['serving.yaml', 'workloads', 1],
   ['workloads.yaml', 'workloads', 6],
 ];
 
