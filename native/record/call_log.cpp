@@ -45,8 +45,8 @@ MadeLog CallLog::make(const std::string& folder, const std::vector<const char*>&
   header->calls_at = calls_at;
   header->reading_ns = measure_reading_cost(kReadingSeries).median;
   std::memcpy(static_cast<char*>(memory) + sizeof(Header), text.data(), text.size());
-  // Touches the pages, so that the first calls do not pay for them. To populate them first is a third of the cost; where
-  // the kernel cannot (before 5.14), touching them does the same.
+  // Touches the pages, so that the first calls do not pay for them. To populate them first is a third of the cost;
+  // where the kernel cannot (before 5.14), touching them does the same.
 #ifdef MADV_POPULATE_WRITE
   madvise(static_cast<char*>(memory) + calls_at, kTouched, MADV_POPULATE_WRITE);
 #endif
