@@ -13,7 +13,7 @@ const common = {
   env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '' },
 };
 /** More workers than processors, because most of these tests wait for other processes. */
-const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
+const parallel = { ...common, maxWorkers: Math.min(6, 2 * availableParallelism()) };
 
 /** Accuracy tests run after all others and one per processor, because they compare times. */
 const accuracy = {
