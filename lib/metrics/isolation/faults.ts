@@ -82,11 +82,14 @@ export async function fillEndlessly(tenant: WorkerTenant): Promise<void> {
 export const hoard = (tenant: WorkerTenant, mostBytes: number) =>
   askSession(tenant, { name: 'hoard', request: { mostBytes }, deadlineMs: FAULT_DEADLINE_MS });
 
+/** On a busy host a stop takes effect late, and a stall that ends with the stop must still be longer than `STALL_MS`. */
+const LATE_STOP_MS = 1_000;
+
 async function stopAgainAndAgain({ tenant, victim, random }: Stage): Promise<string> {
   for (let i = 0; i < STOPS; i++) {
     await sleep(1 + 10 * random());
     tenant.signal('SIGSTOP');
-    const goesOn = await victim.goesOn(STALL_MS);
+    const goesOn = await victim.goesOn(STALL_MS + LATE_STOP_MS);
     tenant.signal('SIGCONT');
     if (!goesOn) break;
   }
