@@ -66,13 +66,18 @@ export class Scene {
     return { startAtNs, outcomes };
   }
 
-  /** Gives all workers the same task and one release. Rejects with the first failure. */
-  async together<T>(task: Task, deadlineMs: number): Promise<T[]> {
-    const { outcomes } = await this.release<T>(new Map(this.workers.map((tenant) => [tenant, task])), deadlineMs);
+  /** The answers of `release`. Rejects with the first failure, once all have answered. */
+  async releaseAll<T>(tasks: ReadonlyMap<WorkerTenant, Task>, deadlineMs: number, leads = 1): Promise<T[]> {
+    const { outcomes } = await this.release<T>(tasks, deadlineMs, leads);
     return outcomes.map((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value;
     });
+  }
+
+  /** Gives all workers the same task and one release. Rejects with the first failure. */
+  together<T>(task: Task, deadlineMs: number): Promise<T[]> {
+    return this.releaseAll<T>(new Map(this.workers.map((tenant) => [tenant, task])), deadlineMs);
   }
 
   /** Gives all workers the same task without a common start. Rejects with the first failure. */

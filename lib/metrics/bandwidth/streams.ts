@@ -192,13 +192,7 @@ export interface Part extends Omit<Streaming, 'kind'> {
 export async function stream(scene: Scene, kind: StreamKind, parts: readonly Part[]): Promise<Streamed[]> {
   const tasks = parts.map(({ worker, ...streaming }) => [worker, streamTask({ kind, ...streaming })] as const);
   const longest = Math.max(...parts.map(({ windowMs }) => windowMs));
-  const { outcomes } = await scene.release<StreamWindow>(new Map(tasks), longest + GRACE_MS, LEADS);
-  return streamedAll(
-    outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    }),
-  );
+  return streamedAll(await scene.releaseAll<StreamWindow>(new Map(tasks), longest + GRACE_MS, LEADS));
 }
 
 /** Loads kernels, which would else shorten the first window. Returns the window of the first worker. */

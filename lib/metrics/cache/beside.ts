@@ -95,11 +95,7 @@ async function together(
 ): Promise<ReturnType<typeof besideAll>> {
   const tasks = new Map<WorkerTenant, Task>([[worker, chaseTask(victim, windowMs)]]);
   for (const other of others) tasks.set(other, neighbourTask(kind, l2Bytes, windowMs + MARGIN_MS));
-  const { outcomes } = await scene.release<Chase | StreamWindow>(tasks, windowMs + GRACE_MS, leads);
-  const [own, ...rest] = outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
+  const [own, ...rest] = await scene.releaseAll<Chase | StreamWindow>(tasks, windowMs + GRACE_MS, leads);
   return besideAll(own as Chase, rest as Kernels[]);
 }
 

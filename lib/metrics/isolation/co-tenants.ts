@@ -97,11 +97,7 @@ export class CoTenants {
   }
 
   async together(tasks: ReadonlyMap<WorkerTenant, Task>, durationMs: number): Promise<unknown[]> {
-    const { outcomes } = await this.scene.scene.release<unknown>(tasks, durationMs + GRACE_MS);
-    return outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    });
+    return this.scene.scene.releaseAll<unknown>(tasks, durationMs + GRACE_MS);
   }
 }
 

@@ -160,10 +160,6 @@ export async function traceSharing(
     inFlight: 0,
   };
   const tasks = new Map(tenants.map((tenant) => [tenant, { method: 'blockTrace', params }]));
-  const { outcomes } = await scene.release<BlockTrace>(tasks, windowMs + 60_000);
-  const traces = outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
+  const traces = await scene.releaseAll<BlockTrace>(tasks, windowMs + 60_000);
   return sharingOf(traces as [BlockTrace, BlockTrace]);
 }

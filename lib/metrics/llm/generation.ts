@@ -71,11 +71,7 @@ export class Generation {
       requests: 0,
     });
     const tasks = new Map(this.#tenants.slice(0, count).map((tenant) => [tenant, task]));
-    const { outcomes } = await this.#scene.scene.release<Decoding>(tasks, windowMs + GRACE_MS);
-    return outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    });
+    return this.#scene.scene.releaseAll<Decoding>(tasks, windowMs + GRACE_MS);
   }
 
   #prepare(tenant: WorkerTenant): Promise<PreparedDecoder> {

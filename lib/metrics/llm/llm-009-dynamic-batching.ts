@@ -119,11 +119,7 @@ async function besideOthers(
     } satisfies SessionTask,
   });
   const tasks = new Map(workers.map((tenant, place) => [tenant, task(place)]));
-  const { outcomes } = await scene.release<DynamicBatching>(tasks, togetherMs + DEADLINE_MS, LEADS);
-  const served = outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
+  const served = await scene.releaseAll<DynamicBatching>(tasks, togetherMs + DEADLINE_MS, LEADS);
   const full = served.find(({ unsupported: why }) => why !== null);
   if (full) return { beside: null, reason: full.unsupported };
   return together(served);

@@ -105,11 +105,7 @@ async function copyOnce(
       { method: 'aggressor', params: { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: 0 } },
     ]),
   );
-  const { outcomes } = await scene.release<Aggression>(tasks, windowMs + GRACE_MS, leads);
-  return outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
+  return scene.releaseAll<Aggression>(tasks, windowMs + GRACE_MS, leads);
 }
 
 /** Repeated with more lead while a tenant began late, which is known before any of its copies. */

@@ -171,12 +171,8 @@ class Play {
     });
   }
 
-  async #release<T>(tasks: ReadonlyMap<WorkerTenant, Task>): Promise<T[]> {
-    const { outcomes } = await this.#scene.scene.release<T>(tasks, this.#windowMs + GRACE_MS);
-    return outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    });
+  #release<T>(tasks: ReadonlyMap<WorkerTenant, Task>): Promise<T[]> {
+    return this.#scene.scene.releaseAll<T>(tasks, this.#windowMs + GRACE_MS);
   }
 }
 
