@@ -6,6 +6,7 @@ import type { ProcessStart } from '../workers/launcher.js';
 import { Scene } from '../workers/scene.js';
 import type { Task, WorkerTenant } from '../workers/worker-tenant.js';
 import type { MeasureContext } from './metric.js';
+import { withMoreLead } from './more-lead.js';
 import { isOutOfMemory } from './row-state.js';
 import { allOrFirstError, FIRST_ID, targetOf } from './scene.js';
 
@@ -45,17 +46,17 @@ export async function release(
   process: ProcessStart,
   count: number,
 ): Promise<Release | NoRoom> {
-  let unready = 0;
-  for (const [i, leads] of LEADS.entries()) {
-    const outcome = await releaseOnce(context, process, count, leads);
-    if ('noRoom' in outcome) return outcome;
-    if (!('unready' in outcome)) return { ...outcome, tries: i + 1 };
-    unready = outcome.unready;
-  }
-  throw new BenchError(
-    'INVALID_RESULT',
-    `${unready} of ${count} processes were not ready at their release in each of ${LEADS.length} tries; stop other programs and measure again.`,
+  const { found, tries } = await withMoreLead(
+    LEADS,
+    (leads) => releaseOnce(context, process, count, leads),
+    (outcome) => 'unready' in outcome,
   );
+  if ('unready' in found)
+    throw new BenchError(
+      'INVALID_RESULT',
+      `${found.unready} of ${count} processes were not ready at their release in each of ${tries} tries; stop other programs and measure again.`,
+    );
+  return 'noRoom' in found ? found : { ...found, tries };
 }
 
 type OneTry = Omit<Release, 'tries'>;

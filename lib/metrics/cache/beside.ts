@@ -4,6 +4,7 @@ import type { Scene } from '../../workers/scene.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { GRACE_MS, LEADS, streamTask } from '../bandwidth/streams.js';
+import { withMoreLead } from '../more-lead.js';
 import { NS_PER_MS } from '../units.js';
 import { chaseAlone } from './calibration.js';
 import { type Latency, type Walk, walksOf } from './latencies.js';
@@ -15,8 +16,8 @@ const STREAMED_OF_L2 = 4;
 const CHASED_EIGHTHS = 2;
 /** Neighbours go on for longer, so that the victim ends beside them. */
 const MARGIN_MS = 100;
-/** Lead of a second release, as a multiple of the first one's. */
-const MORE_LEAD = 6;
+/** Lead times, tried in turn until every neighbour runs beside the victim. */
+const MORE_LEADS = [LEADS, 6 * LEADS];
 /** Windows in which intervals are drawn. */
 export const BIN_MS = 20;
 
@@ -88,22 +89,11 @@ interface Together {
   l2Bytes: number;
 }
 
-async function together(
-  { scene, worker, victim, others, kind, l2Bytes }: Together,
-  windowMs: number,
-  leads: number,
-): Promise<ReturnType<typeof besideAll>> {
+async function together({ scene, worker, victim, others, kind, l2Bytes }: Together, windowMs: number, leads: number) {
   const tasks = new Map<WorkerTenant, Task>([[worker, chaseTask(victim, windowMs)]]);
   for (const other of others) tasks.set(other, neighbourTask(kind, l2Bytes, windowMs + MARGIN_MS));
   const [own, ...rest] = await scene.releaseAll<Chase | StreamWindow>(tasks, windowMs + GRACE_MS, leads);
   return besideAll(own as Chase, rest as Kernels[]);
-}
-
-/** Repeated once, with more lead, if a neighbour did not run beside the victim: on a busy host it may begin too late. */
-async function allTogether(scenery: Together, windowMs: number): Promise<ReturnType<typeof besideAll>> {
-  const found = await together(scenery, windowMs, LEADS);
-  const isComplete = found.kernels.every((kernels) => kernels > 0);
-  return isComplete ? found : together(scenery, windowMs, MORE_LEAD * LEADS);
 }
 
 /** Loads the neighbours' kernels, and makes what stays in memory. */
@@ -124,9 +114,13 @@ export async function inTurn(scenery: Together, { aloneMs, togetherMs, turns }: 
     blocks.idle.push(...binned(walksOf(chase, chase.originMs)));
   };
   const busy = async () => {
-    const { walks, kernels } = await allTogether(scenery, togetherMs);
-    blocks.together.push(...binned(walks));
-    blocks.neighbourKernels.push(kernels);
+    const { found } = await withMoreLead(
+      MORE_LEADS,
+      (leads) => together(scenery, togetherMs, leads),
+      ({ kernels }) => !kernels.every((count) => count > 0),
+    );
+    blocks.together.push(...binned(found.walks));
+    blocks.neighbourKernels.push(found.kernels);
   };
   for (let turn = 0; turn < turns; turn++) for (const block of [idle, busy, busy, idle]) await block();
   return blocks;

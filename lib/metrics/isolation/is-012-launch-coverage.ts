@@ -3,6 +3,7 @@ import type { Aggression, AggressorRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
+import { withMoreLead } from '../more-lead.js';
 import { NS_PER_MS } from '../units.js';
 import type { LimitedWorker } from '../other-limits.js';
 import { BIN_MS, type FailedRow, isMeasured, measureRows, type Row } from './limited-rows.js';
@@ -37,18 +38,21 @@ type Copies = Map<number | null, number | string>;
 
 async function copy({ options: { tier } }: MeasureContext, worker: LimitedWorker): Promise<number | string> {
   const windowMs = WINDOWS[tier].freeMs;
-  for (const setupMs of SETUP_MS) {
+  const attempt = (setupMs: number) => {
     const request: AggressorRequest = {
       kind: 'copyToDevice',
       startAtNs: worker.nowNs() + setupMs * NS_PER_MS,
       windowNs: windowMs * NS_PER_MS,
       quotaBytes: 0,
     };
-    const aggression = (await worker.ask('aggressor', request, setupMs + windowMs + GRACE_MS)) as Aggression;
-    if (aggression.startedNs < (windowMs * NS_PER_MS) / 2 || aggression.missing !== null)
-      return idleReason(aggression) ?? (rateOf(aggression) as number);
-  }
-  return 'its buffers were not ready in time';
+    return worker.ask('aggressor', request, setupMs + windowMs + GRACE_MS) as Promise<Aggression>;
+  };
+  const { found, isLate } = await withMoreLead(
+    SETUP_MS,
+    attempt,
+    ({ startedNs, missing }) => missing === null && startedNs >= (windowMs * NS_PER_MS) / 2,
+  );
+  return isLate ? 'its buffers were not ready in time' : (idleReason(found) ?? (rateOf(found) as number));
 }
 
 async function measurePaths(context: MeasureContext, limitPercent: number, reference: Reference) {

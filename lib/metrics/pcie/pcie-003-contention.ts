@@ -15,6 +15,7 @@ import {
 } from '../metric.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
+import { withMoreLead } from '../more-lead.js';
 import { grown, type Populated, separable, withTenants } from '../tenants.js';
 import { MIB, NS_PER_MS } from '../units.js';
 import { BenchError } from '../../native/errors.js';
@@ -115,18 +116,20 @@ async function copy(
   windowMs: number,
   leads: number,
 ): Promise<Rates> {
-  let lateMs = 0;
-  for (const more of MORE_LEAD) {
-    const aggressions = await copyOnce(populated, kinds, windowMs, leads * more);
-    lateMs = Math.max(...aggressions.map(({ startedNs }) => startedNs)) / NS_PER_MS;
-    if (lateMs > (1 - TOGETHER) * windowMs) continue;
-    simultaneous(aggressions);
-    return aggressions.map(rateOf);
-  }
-  throw new BenchError(
-    'INVALID_RESULT',
-    `a tenant was not ready to copy until ${lateMs.toFixed(0)} ms after the release in each of ${MORE_LEAD.length} tries; stop other programs and measure again.`,
+  const lateMs = (aggressions: readonly Aggression[]) =>
+    Math.max(...aggressions.map(({ startedNs }) => startedNs)) / NS_PER_MS;
+  const { found, isLate, tries } = await withMoreLead(
+    MORE_LEAD,
+    (more) => copyOnce(populated, kinds, windowMs, leads * more),
+    (aggressions) => lateMs(aggressions) > (1 - TOGETHER) * windowMs,
   );
+  if (isLate)
+    throw new BenchError(
+      'INVALID_RESULT',
+      `a tenant was not ready to copy until ${lateMs(found).toFixed(0)} ms after the release in each of ${tries} tries; stop other programs and measure again.`,
+    );
+  simultaneous(found);
+  return found.map(rateOf);
 }
 
 /** Alone, together, together, alone, so that drift affects both alike. */
