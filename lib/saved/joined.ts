@@ -5,12 +5,8 @@
 import type { ComparisonDocument } from '../results/document.js';
 import { type ResultDocument, roundsOf } from '../results/kinds.js';
 import { isOfPrograms } from '../results/recorded-programs.js';
+import type { Source } from './merge.js';
 import { labelsOf } from './relabelled.js';
-
-interface Source {
-  file: string;
-  document: ResultDocument;
-}
 
 const hasPrograms = (document: ResultDocument): boolean => roundsOf(document).some(isOfPrograms);
 
@@ -18,7 +14,8 @@ const hasPrograms = (document: ResultDocument): boolean => roundsOf(document).so
 const hasMetrics = (document: ResultDocument): boolean =>
   !hasPrograms(document) || !roundsOf(document).every(isOfPrograms);
 
-const sorted = (values: readonly string[]): string => [...new Set(values)].sort().join(', ');
+/** Sorted, each once; `none` without values. */
+export const unique = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || 'none';
 
 const facts: readonly (readonly [what: string, of: (document: ResultDocument) => string[]])[] = [
   ['the same systems', labelsOf],
@@ -32,11 +29,11 @@ export function joinClash(sources: readonly Source[]): string | null {
   if (metrics.length === 0 || programs.length === 0) return null;
   for (const [what, of] of facts) {
     const [ofMetrics, ofPrograms] = [metrics, programs].map((some) =>
-      sorted(some.flatMap(({ document }) => of(document))),
+      unique(some.flatMap(({ document }) => of(document))),
     );
     if (ofMetrics === ofPrograms) continue;
     const [own, theirs] = [metrics, programs].map((some) => some.map(({ file }) => file).join(', '));
-    return `of ${what} for metrics and programs but received ${ofMetrics || 'none'} in ${own} and ${ofPrograms || 'none'} in ${theirs}`;
+    return `of ${what} for metrics and programs but received ${ofMetrics} in ${own} and ${ofPrograms} in ${theirs}`;
   }
   return null;
 }

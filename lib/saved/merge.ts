@@ -20,7 +20,7 @@ import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js
 import { judged } from '../run/judged.js';
 import { measuringOptions } from '../run/resume.js';
 import { isOfOneRun } from '../systems/run-directory.js';
-import { joinClash, plannedFor } from './joined.js';
+import { joinClash, plannedFor, unique } from './joined.js';
 import { commonLabels, relabelled } from './relabelled.js';
 import { unitClash } from './unit-clash.js';
 
@@ -54,8 +54,6 @@ function mergeLabelled(sources: readonly Source[]): ResultDocument {
     throw apart(unlike, 'measure both with the same --config and --device, or report them separately');
   return combined(toldApart(sources));
 }
-
-const unique = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || 'none';
 
 interface Fact {
   what: string;
