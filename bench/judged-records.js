@@ -3,11 +3,13 @@ import { upgraded } from '../dist/results/upgraded.js';
 import { judged } from '../dist/run/judged.js';
 import { jsonRecords } from './records.js';
 
-/** One after the other: `then` has the recorded verdicts in today's words, `now` today's. */
+/** Of a comparison: `then` has the recorded verdicts in today's words, `now` today's. */
+export function judgedRecord({ name, content }) {
+  const then = upgraded(content);
+  return { name, then, now: judged(then) };
+}
+
+/** One after the other. */
 export function* judgedRecords() {
-  for (const { name, kind, content } of jsonRecords()) {
-    if (kind !== 'comparison') continue;
-    const then = upgraded(content);
-    yield { name, then, now: judged(then) };
-  }
+  for (const record of jsonRecords()) if (record.kind === 'comparison') yield judgedRecord(record);
 }

@@ -2,7 +2,7 @@
 // Usage: node bench/rejudged.js > bench/results/rejudged.md
 import { effectText, VERDICTS } from '../dist/results/effect-text.js';
 import { familiesOfItself, KINDS, mostAlarms } from './alarms.js';
-import { judgedRecords } from './judged-records.js';
+import { judgedRecord } from './judged-records.js';
 import { isJsonRecord, jsonRecords, recordNames } from './records.js';
 
 const OUTPUT = 'rejudged.md';
@@ -56,9 +56,11 @@ const skipped = new Map();
 const skip = (what) => skipped.set(what, (skipped.get(what) ?? 0) + 1);
 for (const name of names.filter((each) => !isJsonRecord(each)))
   skip(/twice/.test(name) ? TWICE : `of kind ${name.split('.').at(-1)}: no document`);
-for (const { kind } of jsonRecords()) if (kind !== 'comparison') skip(`of kind ${kind}: nothing is compared in it`);
+const comparisons = [];
+for (const record of jsonRecords())
+  if (record.kind === 'comparison') comparisons.push(rejudged(judgedRecord(record)));
+  else skip(`of kind ${record.kind}: nothing is compared in it`);
 
-const comparisons = Array.from(judgedRecords(), rejudged);
 const effects = comparisons.flatMap((each) => each.effects);
 const calls = comparisons.flatMap((each) => each.calls).filter(({ then }) => then !== 'none');
 const families = comparisons.flatMap((each) => each.families);
