@@ -11,6 +11,8 @@ import type { Recorded } from '../../native/record.js';
 
 const BURSTS = 3;
 const OF_BURST = 20_000;
+/** Part of a burst that the readings of the clock at its ends may take. */
+const MOST_EXCESS = 0.002;
 const layer = join(emptyFolder(), 'lazy-layer.so');
 
 beforeAll(() => {
@@ -55,16 +57,26 @@ const measured = async (settings: Settings, environment: NodeJS.ProcessEnv = {})
   return { result: results[0] as MetricResult, recorded };
 };
 
+/**
+ * A measured burst is the recorded one with a reading of the clock at each end, where the host can be late: the least
+ * disturbed of them agrees.
+ */
+function expectSame(result: MetricResult, truth: readonly number[]): void {
+  const excess = (result.blocks as number[]).map((us, burst) => (1e3 * us) / (truth[burst] as number) - 1);
+  expect(excess).toHaveLength(BURSTS);
+  for (const one of excess) expect(one).toBeGreaterThan(0);
+  expect(Math.min(...excess)).toBeLessThan(MOST_EXCESS);
+  expect(result.value).toBe(median(result.blocks as number[]).value);
+}
+
 describe('SCHED-002', () => {
   it('recovers what a launch costs in a burst, and what a kernel takes the device', async () => {
-    const { result, recorded } = await measured({ launch_ns: 3700, kernel_ns: 2500, stamp_ns: 40_000 });
+    const { result, recorded } = await measured({ launch_ns: 9000, kernel_ns: 7000, stamp_ns: 40_000 });
     expect(result.status).toBe('ok');
-    const truth = burstsOf(recorded);
-    expect(truth).toHaveLength(BURSTS);
-    // These are the same bursts, except for a reading of the clock at each end.
-    expect((1e3 * (result.value as number)) / median(truth).value).toBeCloseTo(1, 3);
-    // The stamps themselves are not in it, whose kernels take longer.
-    expect((result.details.deviceUsPerKernel as number) * 1e3).toBeCloseTo(2500, 0);
+    expectSame(result, burstsOf(recorded));
+    // The stamps themselves are not in it, whose kernels take longer. The simulated driver needs up to 4 us to submit a
+    // kernel of a graph: what the device takes is seen if that is longer.
+    expect((result.details.deviceUsPerKernel as number) * 1e3).toBeCloseTo(7000, 0);
     expect(rowsOf(result).map(({ call }) => call)).toEqual([
       'cuLaunchKernel',
       'cuLaunchKernelEx',
@@ -79,7 +91,7 @@ describe('SCHED-002', () => {
     const hooks = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuLaunchKernel=+2000ns' };
     const { result, recorded } = await measured({}, hooks);
     expect(result.status).toBe('ok');
-    expect((1e3 * (result.value as number)) / median(burstsOf(recorded.joined())).value).toBeCloseTo(1, 3);
+    expectSame(result, burstsOf(recorded.joined()));
   });
 
   it.each([
