@@ -1,6 +1,7 @@
 /** The result of a load: samples, rates, errors by reason, and whether the client itself kept up. */
 import type { Stats } from '../results/document.js';
-import { median, type MedianEstimate } from '../stats/median.js';
+import type { MedianEstimate } from '../stats/median.js';
+import { serialMedian } from '../stats/serial.js';
 import { summarise } from '../stats/summary.js';
 import { clientFault } from './client-health.js';
 import type { LoadPlan } from './load-plan.js';
@@ -136,7 +137,7 @@ function tokensOf(good: readonly Succeeded[]): Pick<LoadResult, 'tokens' | 'toke
 }
 
 export interface SampleSummary {
-  /** The median with its 95 % interval, which assumes independent samples; null of none. */
+  /** The median with its 95 % interval, which needs ten effective samples; null of none. */
   median: MedianEstimate | null;
   /** Percentiles are null below their floor (`percentileFloors`). */
   stats: Stats | null;
@@ -145,14 +146,14 @@ export interface SampleSummary {
 export type LoadSummary = Record<'ttftMs' | 'itlMs' | 'tpotMs' | 'latencyMs' | 'lateMs', SampleSummary>;
 
 /**
- * Statistics of the samples. Intervals between tokens of one request are not independent of each other, so `itlMs` has no
- * interval; compare `tpotMs`, which has one sample for each request.
+ * Statistics of the samples. Intervals between tokens have one length within a request and another in the next, so
+ * `itlMs` has no confidence interval; compare `tpotMs`, which has one sample for each request.
  */
 export function summariseLoad({ ttftMs, itlMs, tpotMs, latencyMs, lateMs }: LoadResult): LoadSummary {
-  const summary = (samples: readonly number[], isIndependent = true): SampleSummary => {
+  const summary = (samples: readonly number[], isOneOfRequest = true): SampleSummary => {
     if (samples.length === 0) return { median: null, stats: null };
-    const estimate = median(samples);
-    return { median: isIndependent ? estimate : { ...estimate, ci95: null }, stats: summarise(samples) };
+    const { value, ci95 } = serialMedian(samples);
+    return { median: { value, ci95: isOneOfRequest ? ci95 : null }, stats: summarise(samples) };
   };
   return {
     ttftMs: summary(ttftMs),

@@ -1,6 +1,6 @@
 /** Measures blocks of samples until there are enough: a fixed number, or an adaptive stop that names its reason. */
-import type { MedianEstimate } from '../stats/median.js';
-import { median, relativeHalfWidth } from '../stats/median.js';
+import { type MedianEstimate, relativeHalfWidth } from '../stats/median.js';
+import { serialMedian } from '../stats/serial.js';
 
 export type StopReason = 'iterations' | 'resolution reached' | 'noise stopped falling' | 'cap of samples';
 
@@ -11,6 +11,8 @@ export interface Plan {
   resolution: number;
   blockSize: number;
   cap: number;
+  /** Step of the clock in the samples' unit, if it is known. */
+  step?: number;
   /** Whether to stop once more samples no longer reduce the noise. Default true. */
   mayStall?: boolean;
 }
@@ -27,14 +29,15 @@ const STALLED = 0.95;
 
 /**
  * `next` measures a block of `count` samples and receives the fraction done, for progress. `estimateOf` decides the
- * stop: by default the median of all samples; if blocks have an error of their own (a clock mapping), an estimate over
- * blocks.
+ * stop, after 1, 2, 4 … blocks and at the cap: by default the median of all samples in their order; if blocks have an
+ * error of their own (a clock mapping), an estimate over blocks.
  */
 export async function collect<Block>(
   plan: Plan,
   next: (count: number, fraction: number) => Promise<Block>,
   samplesOf: (block: Block) => Float64Array,
-  estimateOf: (blocks: Block[]) => MedianEstimate = (blocks) => median(concat(...blocks.map(samplesOf))),
+  estimateOf: (blocks: Block[]) => MedianEstimate = (blocks) =>
+    serialMedian(concat(...blocks.map(samplesOf)), plan.step === undefined ? {} : { step: plan.step }),
 ): Promise<Collected<Block>> {
   const blocks: Block[] = [];
   const limit = plan.iterations ?? plan.cap;
@@ -49,13 +52,19 @@ export async function collect<Block>(
     const size = Math.min(plan.blockSize, limit - count);
     blocks.push(await next(size, count / limit));
     count += size;
-    if (plan.iterations !== null) continue;
+    if (plan.iterations !== null || (count < plan.cap && !isPowerOfTwo(blocks.length))) continue;
     const estimate = estimateOf(blocks);
     const stop = stopReason(plan, count, relativeHalfWidth(estimate), history);
     if (stop) return finish(estimate, stop);
   }
   return finish(estimateOf(blocks), 'iterations');
 }
+
+/**
+ * The width is estimated, and every look at it is a chance to stop because it happens to be too small: with a look after
+ * every block, intervals of independent samples cover the truth in 92 % (simulated), after 1, 2, 4 … blocks in 94 %.
+ */
+const isPowerOfTwo = (blocks: number): boolean => Number.isInteger(Math.log2(blocks));
 
 function stopReason(plan: Plan, count: number, width: number, history: Map<number, number>): StopReason | null {
   if (width <= plan.resolution) return 'resolution reached';

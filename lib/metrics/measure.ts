@@ -6,7 +6,6 @@ import type { GroundTruth } from '../native/ground-truth.js';
 import { loadAddon, simulatedDriver } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { blockMedians } from '../stats/blocks.js';
-import { summarise } from '../stats/summary.js';
 import { environmentSystem } from '../systems/environment.js';
 import { ProcessProofs } from '../systems/process-proofs.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
@@ -22,6 +21,7 @@ import {
   withoutNumber,
 } from './metric.js';
 import { impossibleValue } from './impossible.js';
+import { noInterval, sampleStats } from './sample-stats.js';
 import { ownSignal } from '../workers/own-signal.js';
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
@@ -162,7 +162,7 @@ function toResult(
   const samples = status === 'ok' ? measured.headline : null;
   const log = session?.healthLog ?? [];
   const health = healthDetails(log);
-  const stats = samples ? summarise(samples) : null;
+  const stats = samples ? sampleStats(measured) : null;
   const pidMapping = ownPidMapping(log);
   return {
     ...resultHead(definition),
@@ -170,6 +170,7 @@ function toResult(
     ...(measured.reason !== undefined && { reason: measured.reason }),
     value: status === 'ok' ? measured.value : null,
     ci95: status === 'ok' ? measured.ci95 : null,
+    ...(samples && noInterval(measured)),
     ciScope: measured.ciScope ?? 'within-process',
     processes: measured.processes ?? 1,
     stats,

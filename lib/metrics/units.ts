@@ -3,6 +3,8 @@ import type { MedianEstimate } from '../stats/median.js';
 
 export const NS_PER_US = 1_000;
 export const NS_PER_MS = 1_000_000;
+/** Readings of the host's clock (`native/base/clock.h`) are whole nanoseconds. */
+export const HOST_STEP_NS = 1;
 export const MIB = 2 ** 20;
 export const GIB = 2 ** 30;
 

@@ -1,6 +1,7 @@
 /** Tails and consistency: one row per metric and system. */
+import { findMetricOf } from '../metrics/stored-definitions.js';
 import { digits } from '../results/quantity.js';
-import { type Cell, type Percentile, rowsOf, type Spread, type Tail, type View } from '../results/view.js';
+import { type Cell, type Percentile, type Row, rowsOf, type Spread, type Tail, type View } from '../results/view.js';
 import { percentileFloors } from '../stats/summary.js';
 import { type DataCell, type DataTable, numeric, titleOf } from './table-data.js';
 
@@ -16,11 +17,11 @@ const counted = (value: number): DataCell => ({ text: String(value), sort: value
 function tableOf(
   view: View,
   { title, columns }: Pick<DataTable, 'title' | 'columns'>,
-  cells: (cell: Cell) => DataCell[] | null,
+  cells: (cell: Cell, row: Row) => DataCell[] | null,
 ): DataTable | null {
   const rows = rowsOf(view).flatMap((row) =>
     row.cells.flatMap((cell) => {
-      const own = cells(cell);
+      const own = cells(cell, row);
       return own ? [{ metric: row.id, cells: [titleOf(row), cell.system, row.unit, ...own] }] : [];
     }),
   );
@@ -45,6 +46,12 @@ export const tailTable = (view: View): DataTable | null =>
 
 const relative = (cv: number | null): string | null => (cv === null ? null : `${digits(cv * 100)} %`);
 
+/** A metric whose δ is a difference may be 0 or negative: a share of its mean says nothing. */
+const hasShares = ({ document }: View, { id }: Row): boolean => {
+  const metric = findMetricOf(document, id);
+  return metric === undefined || 'relative' in metric.delta;
+};
+
 const outliers = ({ outliers: { mild, severe }, samples }: Spread): DataCell =>
   samples === 0 ? figure(null) : { ...counted(mild + severe), note: `${mild} mild, ${severe} severe, of ${samples}` };
 
@@ -59,11 +66,14 @@ export const spreadTable = (view: View): DataTable | null =>
         numeric('Outliers'),
       ],
     },
-    ({ spread, values }) =>
-      spread && [
+    ({ spread, values }, row) => {
+      if (!spread) return null;
+      const share = (cv: number | null) => (hasShares(view, row) ? relative(cv) : null);
+      return [
         counted(values.length),
-        figure(spread.between, relative(spread.betweenCv)),
-        figure(spread.within, relative(spread.withinCv)),
+        figure(spread.between, share(spread.betweenCv)),
+        figure(spread.within, share(spread.withinCv)),
         outliers(spread),
-      ],
+      ];
+    },
   );

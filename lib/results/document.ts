@@ -22,8 +22,15 @@ export const statusSchema = v.picklist(['ok', 'unsupported', 'invalid', 'failed'
 export const statsSchema = v.strictObject({
   /** Number of samples (not of processes). */
   count,
+  /**
+   * As many independent samples would say as much about their level: fewer than `count` if samples of the process depend
+   * on each other. With fewer than 10 there is no interval. Absent for values of separate processes, and in older
+   * documents.
+   */
+  effectiveSamples: v.optional(v.pipe(finite, v.minValue(0))),
   mean: finite,
   stddev: v.nullable(finite),
+  /** Null if a sample is 0 or negative: relative to a mean near 0 it says nothing. */
   cv: v.nullable(finite),
   mad: finite,
   min: finite,
@@ -62,6 +69,8 @@ export const metricResultSchema = v.strictObject({
   value: v.nullable(finite),
   estimator: v.string(),
   ci95: interval,
+  /** Why there is a value and no interval, where the samples are the reason. */
+  noInterval: v.optional(v.string()),
   ciScope: v.picklist(['within-process', 'between-processes']),
   processes: count,
   /**

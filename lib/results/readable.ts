@@ -95,9 +95,10 @@ function scaledResult({ samples: _, ...result }: MetricResult, scale: Scale): Me
   };
 }
 
-const scaledStats = ({ count, cv, outliers, ...stats }: Stats, scale: Scale): Stats => ({
+const scaledStats = ({ count, effectiveSamples, cv, outliers, ...stats }: Stats, scale: Scale): Stats => ({
   ...(Object.fromEntries(Object.entries(stats).map(([name, value]) => [name, one(value, scale)])) as typeof stats),
   count,
+  ...(effectiveSamples !== undefined && { effectiveSamples }),
   cv,
   outliers,
 });

@@ -239,7 +239,8 @@ function spreadOf(results: readonly MetricResult[], values: readonly number[]): 
     between,
     betweenCv,
     within: medianOfPresent(stats.map(({ stddev }) => stddev)),
-    withinCv: medianOfPresent(stats.map(({ cv }) => cv)),
+    // Older documents have one of signed samples too.
+    withinCv: medianOfPresent(stats.map(({ cv, min }) => (min > 0 ? cv : null))),
     outliers: {
       mild: stats.reduce((sum, { outliers }) => sum + outliers.mild, 0),
       severe: stats.reduce((sum, { outliers }) => sum + outliers.severe, 0),

@@ -9,8 +9,8 @@ import type { ComputeShare, DeviceTarget, Target } from '../native/addon-types.j
 import { COMPUTE_SHARE } from '../native/compute-share.js';
 import { resolveOptions } from '../metrics/options.js';
 import { findMetric } from '../metrics/registry.js';
+import { longRun, neighbourCorrelation, SLOW_PARTS } from '../stats/long-run.js';
 import { tCritical } from '../stats/student-t.js';
-import { summarise } from '../stats/summary.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { defaultTimeoutSeconds } from './plan.js';
@@ -120,8 +120,13 @@ async function functionsOnce(request: CalibrationRequest, delayNs: number): Prom
 }
 
 function rowOf(name: string, delayNs: number, without: FunctionRow | undefined, withDelay: FunctionRow | undefined) {
-  if (!without?.ci95 || !withDelay?.ci95 || without.achievedNs === null || withDelay.achievedNs === null)
+  if (!without || !withDelay || without.achievedNs === null || withDelay.achievedNs === null)
     throw new BenchError('INVALID_RESULT', `${name} was not measured through the interposer.`);
+  if (!without.ci95 || !withDelay.ci95)
+    throw new BenchError(
+      'INVALID_RESULT',
+      `The samples of ${name} depend so much on each other that they give no interval. Run calibrate again on an idle machine.`,
+    );
   const half = ([low, high]: [number, number]) => (high - low) / 2;
   const truth = withDelay.achievedNs - without.achievedNs;
   const estimate = withDelay.overheadNs - without.overheadNs;
@@ -168,15 +173,14 @@ async function computeRow(request: CalibrationRequest): Promise<CalibrationRow> 
   };
 }
 
-/** Half-width of the 95 % interval. */
+/** Half-width of the 95 % interval of the mean of consecutive windows. */
 function halfWidthOfMean(samples: readonly number[]): number {
-  const stddev = summarise(samples)?.stddev ?? null;
-  if (stddev === null)
+  if (samples.length < 2)
     throw new BenchError(
       'INVALID_RESULT',
       'The device was observed for fewer than two windows of time. Run calibrate again on an idle machine.',
     );
-  return (tCritical(0.05, samples.length - 1) * stddev) / Math.sqrt(samples.length);
+  return tCritical(0.05, SLOW_PARTS) * longRun(samples, neighbourCorrelation(samples)).standardError;
 }
 
 export async function calibrate(request: CalibrationRequest): Promise<CalibrationRow[]> {

@@ -13,3 +13,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 export const shuffled = <T>(items: readonly T[], seed: number): T[] => shuffle([...items], seededRandom(seed));
+
+/** Standard normal numbers by the transform of G. E. P. Box and M. E. Muller (1958). */
+export const gaussianFrom = (random: () => number) => (): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

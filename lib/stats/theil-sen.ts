@@ -3,11 +3,12 @@
  * 1968), and the median of the residuals.
  */
 import { median as middle, quantileSorted } from 'simple-statistics';
-import { REPLICATES } from './resampled.js';
 import type { Interval } from './estimate.js';
 import { FEWEST_FOR_INTERVAL } from './median.js';
 import { seededRandom } from './random.js';
 import { trimmed } from './trimmed-mean.js';
+
+const REPLICATES = 1_000;
 
 export interface Point {
   x: number;

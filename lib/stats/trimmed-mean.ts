@@ -10,8 +10,14 @@ const TRIMMED = 0.2;
 
 const inOrder = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
 
-const cut = (sorted: Float64Array): Float64Array => {
-  const trimmed = Math.floor(TRIMMED * sorted.length);
+const cutCount = (count: number): number => Math.floor(TRIMMED * count);
+
+/** The share of the values that is left out at each end. */
+export const cutShare = (count: number): number => cutCount(count) / count;
+
+/** The sorted values without those at the ends. */
+export const cut = (sorted: Float64Array): Float64Array => {
+  const trimmed = cutCount(sorted.length);
   return sorted.subarray(trimmed, sorted.length - trimmed);
 };
 
@@ -20,16 +26,23 @@ const average = (values: Float64Array): number => values.reduce((sum, value) => 
 /** Only the mean; NaN without values. */
 export const trimmed = (values: readonly number[]): number => average(cut(inOrder(values)));
 
-/** Throws RangeError without values; no interval if fewer than two remain. Assumes independent values. */
+/** In the same order, with the values at the ends replaced by the nearest that is left. */
+export function winsorised(values: readonly number[], left: Float64Array): number[] {
+  const [low, high] = [left[0] as number, left.at(-1) as number];
+  return values.map((x) => Math.min(Math.max(x, low), high));
+}
+
+/**
+ * Throws RangeError without values; no interval if fewer than two remain. Of independent values, of a process each;
+ * samples of one process: `serialTrimmedMean`.
+ */
 export function trimmedMean(values: readonly number[]): MedianEstimate {
   const count = values.length;
   if (count === 0) throw new RangeError('Expected at least one value but received none.');
-  const sorted = inOrder(values);
-  const left = cut(sorted);
+  const left = cut(inOrder(values));
   const value = average(left);
   if (left.length < 2) return { value, ci95: null };
-  const [low, high] = [left[0] as number, left.at(-1) as number];
-  const deviation = sampleStandardDeviation(Array.from(sorted, (x) => Math.min(Math.max(x, low), high)));
+  const deviation = sampleStandardDeviation(winsorised(values, left));
   const half = (tCritical(0.05, left.length - 1) * deviation * Math.sqrt(count)) / left.length;
   return { value, ci95: [value - half, value + half] };
 }

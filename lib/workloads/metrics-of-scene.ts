@@ -6,8 +6,8 @@ import type { MeasureContext, Measured, MetricDefinition } from '../metrics/metr
 import { unsupported } from '../metrics/metric.js';
 import { interferencePercent } from '../metrics/isolation/interference.js';
 import type { Delta } from '../stats/effect.js';
+import { ratioInterval } from '../stats/combined.js';
 import { median } from '../stats/median.js';
-import { resampledCi95 } from '../stats/resampled.js';
 import { taskName } from './read-tenants.js';
 import {
   type Kind,
@@ -80,7 +80,7 @@ export function metricsOfScene(scene: Scene, settings: ExecSettings): MetricDefi
     deadlineSeconds: deadlineOf(scene, 2 * scene.tenants.length + 1),
     measure: async (context) => {
       const round = await play(context);
-      return round.unsupported === null ? measure(round, context.options.seed) : unsupported(round.unsupported);
+      return round.unsupported === null ? measure(round) : unsupported(round.unsupported);
     },
   });
   const all = victimsOf(scene).flatMap((victim) => metricsOfVictim(victim, definition));
@@ -89,7 +89,7 @@ export function metricsOfScene(scene: Scene, settings: ExecSettings): MetricDefi
 }
 
 type Fields = Pick<MetricDefinition, 'name' | 'unit' | 'direction' | 'question' | 'estimator' | 'delta' | 'per'>;
-type Define = (id: string, of: Fields, measure: (round: SceneRound, seed: number) => Measured) => MetricDefinition;
+type Define = (id: string, of: Fields, measure: (round: SceneRound) => Measured) => MetricDefinition;
 
 /** Adds the details that a round has once, whether or not the metric has a value. */
 const withDetails = (
@@ -132,7 +132,7 @@ function metricsOfVictim(victim: Victim, define: Define): MetricDefinition[] {
     return [
       beside,
       define(`${id}/alone`, { ...alone, question: kind.question, ...perOf('alone') }, arm('alone')),
-      define(`${id}/slowdown`, ratio, (round, seed) => slowdownResult(round, runsOf(round), asked, seed)),
+      define(`${id}/slowdown`, ratio, (round) => slowdownResult(round, runsOf(round), asked)),
     ];
   });
 }
@@ -148,7 +148,7 @@ function withTimeline(result: Measured, { program }: Victim, { together }: Victi
 const ratioDelta = (delta: Delta): Delta => ('relative' in delta ? delta : { relative: 0.02 });
 
 /** Above 1 where it is worse beside the others. */
-function slowdownResult(round: SceneRound, runs: VictimRuns, asked: Asked, seed: number): Measured {
+function slowdownResult(round: SceneRound, runs: VictimRuns, asked: Asked): Measured {
   const { kind, direction, isOptional } = asked;
   const details = { delta: ratioDelta(kind.delta) };
   const both = arms.map((arm) => measured({ ...round, runs: runs[arm] }, kind, isOptional, details));
@@ -157,12 +157,12 @@ function slowdownResult(round: SceneRound, runs: VictimRuns, asked: Asked, seed:
   const [alone, together] = both.map(({ headline }) => Array.from(headline ?? [])) as [number[], number[]];
   if ([...alone, ...together].some((value) => value <= 0))
     return unsupported('not every value is above 0, and a ratio says nothing of the others', details);
-  const ratio = (a: readonly number[], b: readonly number[]) => slowdown(median(a).value, median(b).value, direction);
-  const at = (values: readonly number[], places: readonly number[] = []) =>
-    places.map((place) => values[place] as number);
+  const [before, beside] = [median(alone), median(together)];
+  const [more, less] = direction === 'higher' ? [before, beside] : [beside, before];
   return {
-    value: ratio(alone, together),
-    ci95: resampledCi95([alone.length, together.length], ([a, b]) => ratio(at(alone, a), at(together, b)), seed),
+    value: more.value / less.value,
+    // Runs are processes of their own, and independent.
+    ci95: ratioInterval(more, less),
     ciScope: 'between-processes',
     processes: alone.length + together.length,
     headline: null,
@@ -170,9 +170,6 @@ function slowdownResult(round: SceneRound, runs: VictimRuns, asked: Asked, seed:
     checks: round.checks,
   };
 }
-
-const slowdown = (alone: number, together: number, direction: Direction): number =>
-  direction === 'higher' ? alone / together : together / alone;
 
 /** Metrics of the scene as a whole. */
 function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
@@ -185,7 +182,7 @@ function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
       estimator: "Jain's index of what each victim keeps of its own speed",
       question: 'Do all programs lose the same part of their speed?',
     },
-    (round, seed) => ofKept(round, victims, seed, { absolute: 0.01 }, jain),
+    (round) => ofKept(round, victims, { absolute: 0.01 }, jain),
   );
   if (scene.tenants.length > 2) return [fairness];
   const interference = define(
@@ -195,8 +192,8 @@ function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
       estimator: 'time together between that of the longer alone (0) and that of both in turn (100)',
       question: 'Is it better to run both at once than one after the other?',
     },
-    (round, seed) =>
-      ofKept(round, victims, seed, { absolute: 3 }, ([first = 0, second = 0]) =>
+    (round) =>
+      ofKept(round, victims, { absolute: 3 }, ([first = 0, second = 0]) =>
         interferencePercent({ together: 1, firstAlone: first, secondAlone: second }),
       ),
   );
@@ -207,13 +204,12 @@ function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
 function ofKept(
   round: SceneRound,
   victims: readonly Victim[],
-  seed: number,
   delta: Delta,
   figure: (kept: readonly number[]) => number | null,
 ): Measured {
   const each = victims.map((victim) => {
     const asked = askedOf(victim).find(({ key }) => key === decidingKey(victim.program)) as Asked;
-    return slowdownResult(round, round.victims.get(victim.name) as VictimRuns, asked, seed);
+    return slowdownResult(round, round.victims.get(victim.name) as VictimRuns, asked);
   });
   const without = each.find(({ value }) => value === null);
   if (without) return { ...without, details: { delta } };

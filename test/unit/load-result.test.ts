@@ -18,6 +18,16 @@ function answered(at: number, chunks: number, usageTokens: number | null = null)
   return { scheduledMs: at, sentMs: at + 0.5, endMs: lastMs + 1, failure: null, tokens };
 }
 
+/** With tokens that take `factor` times as long. */
+function slowed(record: RequestRecord, factor: number): RequestRecord {
+  const { scheduledMs, tokens } = record;
+  if (!tokens) return record;
+  const gapsMs = tokens.gapsMs.map((gap) => factor * gap);
+  const firstMs = scheduledMs + factor * (tokens.firstMs - scheduledMs);
+  const lastMs = firstMs + gapsMs.reduce((sum, gap) => sum + gap, 0);
+  return { ...record, endMs: lastMs + 1, tokens: { ...tokens, firstMs, lastMs, gapsMs } };
+}
+
 const failed = (at: number, reason: string, message = reason): RequestRecord => ({
   ...{ scheduledMs: at, sentMs: at + 0.5, endMs: at + 500, failure: new RequestFailure(reason, message), tokens: null },
 });
@@ -92,14 +102,15 @@ describe('the result of a load', () => {
 describe('the summary of a load', () => {
   it('has percentiles only for enough samples, and intervals only for independent ones', () => {
     const { ttftMs, itlMs, tpotMs, lateMs } = summariseLoad(
-      result(Array.from({ length: 60 }, () => answered(1_000, 10))),
+      // Every other answer takes twice as long.
+      result(Array.from({ length: 60 }, (_, i) => slowed(answered(1_000, 10), 1 + (i % 2)))),
     );
     expect(ttftMs).toMatchObject({
-      median: { value: 100, ci95: [100, 100] },
-      stats: { count: 60, p95: 100, p99: null },
+      median: { value: 150, ci95: [100, 200] },
+      stats: { count: 60, p95: 200, p99: null },
     });
-    expect(itlMs).toMatchObject({ median: { value: 10, ci95: null }, stats: { count: 540, p99: 10, p999: null } });
-    expect(tpotMs.median?.ci95).toEqual([10, 10]);
+    expect(itlMs).toMatchObject({ median: { value: 15, ci95: null }, stats: { count: 540, p99: 20, p999: null } });
+    expect(tpotMs.median?.ci95).toEqual([10, 20]);
     expect(lateMs.median?.ci95).toBeNull();
   });
 

@@ -4,7 +4,6 @@ import { commonBins } from '../../lib/metrics/isolation/co-tenants.js';
 import { steadinessOf } from '../../lib/metrics/isolation/is-007-consistency.js';
 import { jain } from '../../lib/stats/jain.js';
 import type { Load } from '../../lib/native/addon-types.js';
-import { resampledCi95 } from '../../lib/stats/resampled.js';
 
 const MS = 1e6;
 const load = (firstBin: number, startedMs: number, endedMs: number, bins: number[]): Load =>
@@ -48,18 +47,4 @@ describe("Jain's index", () => {
   ])('of %j is %f', (parts, index) => expect(jain(parts)).toBe(index));
 
   it('is null if no tenant got anything', () => expect(jain([0, 0])).toBeNull());
-});
-
-describe('an interval over windows', () => {
-  const mean = (work: readonly number[]) => (draws: readonly (readonly number[])[]) =>
-    (draws[0] as number[]).reduce((sum, i) => sum + (work[i] as number), 0) / work.length;
-
-  it('contains the value, is a point if all windows are equal, and needs six of them', () => {
-    const work = [1, 2, 3, 4, 5, 6, 7, 8];
-    const [low, high] = resampledCi95([8], mean(work), 1) as [number, number];
-    expect(low).toBeLessThan(4.5);
-    expect(high).toBeGreaterThan(4.5);
-    expect(resampledCi95([6], mean([2, 2, 2, 2, 2, 2]), 1)).toEqual([2, 2]);
-    expect(resampledCi95([5], mean([1, 2, 3, 4, 5]), 1)).toBeNull();
-  });
 });

@@ -14,7 +14,14 @@ const row = (aggressor: string, degradationPercent: number, change: Partial<Inte
   ...{ victim: 'v', aggressor, degradationPercent, givenUp: 0, overloaded: false, ...change },
 });
 const judged = (...rows: InterferenceRow[]) =>
-  judge({ rows, alone, quotaBytes: null, sharing: { unseen: 'not traced' }, entered: undefined });
+  judge({
+    rows,
+    alone,
+    degradations: new Map(),
+    quotaBytes: null,
+    sharing: { unseen: 'not traced' },
+    entered: undefined,
+  });
 const check = (result: ReturnType<typeof judge>, name: string) => result.checks.find((one) => one.name === name);
 
 it('fails the checks of a victim with a queue, and keeps the value: only alone must the rate be met', () => {
@@ -35,4 +42,15 @@ it('passes them if it served every request beside each neighbour', () => {
   const result = judged(row('DRAM', 226), row('L2', 12));
   expect(check(result, 'the victim kept up')?.passed).toBe(true);
   expect(check(result, 'every request was served')?.passed).toBe(true);
+});
+
+it('has the interval of the worst neighbour, whichever it is', () => {
+  const fixed = (value: number, ci95: [number, number]) => () => ({ value, ci95 });
+  const degradations = new Map([
+    ['DRAM', fixed(20, [15, 25])],
+    ['L2', fixed(22, [12, 32])],
+  ]);
+  const rows = [row('DRAM', 20), row('L2', 22)];
+  const result = judge({ rows, alone, degradations, quotaBytes: null, sharing: { unseen: '' }, entered: undefined });
+  expect(result).toMatchObject({ value: 22, ci95: [15, 32] });
 });

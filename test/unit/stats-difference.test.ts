@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { meanOfMedians } from '../../lib/stats/difference.js';
-import { median } from '../../lib/stats/median.js';
+import { serialMedian } from '../../lib/stats/serial.js';
 import { gaussian, upTo } from './stats-fixtures.js';
 
 describe('the difference of pairs of processes', () => {
   it('of one pair is its median, with its interval', () => {
-    const turns = upTo(21).map((i) => 300 + 2 * i);
-    expect(meanOfMedians([turns])).toEqual(median(turns));
-    expect(median(turns).ci95).not.toBeNull();
+    const turns = upTo(21).map((i) => 300 + 2 * ((8 * i) % 21));
+    const { value, ci95 } = serialMedian(turns);
+    expect(ci95).not.toBeNull();
+    expect(meanOfMedians([turns])).toEqual({ value, ci95 });
   });
 
   it('of one pair with few repetitions has no interval', () =>
@@ -28,12 +29,15 @@ describe('the difference of pairs of processes', () => {
       const own = pairs > 1 ? 10 * noise() : 0;
       return upTo(20).map(() => level + own + 20 * noise());
     };
-    const covered = upTo(runs).filter(() => {
+    const intervals = upTo(runs).flatMap(() => {
       const { ci95 } = meanOfMedians(upTo(pairs).map(() => turnsOf(100)));
-      return ci95 !== null && ci95[0] <= 100 && 100 <= ci95[1];
-    }).length;
-    expect(covered / runs).toBeGreaterThanOrEqual(0.93);
-    expect(covered / runs).toBeLessThanOrEqual(0.99);
+      return ci95 ? [ci95] : [];
+    });
+    const covered = intervals.filter(([low, high]) => low <= 100 && 100 <= high).length;
+    // Twenty turns of one pair sometimes seem to depend on each other by chance.
+    expect(intervals.length / runs).toBeGreaterThanOrEqual(pairs > 1 ? 1 : 0.8);
+    expect(covered / intervals.length).toBeGreaterThanOrEqual(0.93);
+    expect(covered / intervals.length).toBeLessThanOrEqual(0.99);
   });
 
   it('refuses an empty list', () =>

@@ -1,8 +1,10 @@
 /** BW-001: the share of its entitled memory bandwidth that the worst-off tenant gets. */
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
+import { ratioInterval } from '../../stats/combined.js';
+import { smallestOf } from '../../stats/largest.js';
 import { median } from '../../stats/median.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { serialMean } from '../../stats/serial.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
@@ -13,7 +15,6 @@ import {
   aloneChecks,
   BIN_MS,
   boundCheck,
-  meanOf,
   STREAM_KINDS,
   together,
   type Together,
@@ -25,30 +26,28 @@ const sum = (values: readonly number[]): number => values.reduce((all, value) =>
 
 /**
  * The lowest rate of any tenant, in per cent of an equal part of what one tenant moves alone, in the median of several
- * windows. The interval is of that tenant's rate and of the windows.
+ * windows. The interval is of the lowest rate, whichever tenant has it, and of the windows, which are independent: each
+ * has new buffers.
  */
-export function worstOf({ rates, binned }: Pick<Together, 'rates' | 'binned'>, alone: readonly number[], seed: number) {
-  const percentOf = (rate: number, windows: readonly number[]) => (100 * rate) / (median(windows).value / rates.length);
+export function worstOf({ rates, binned }: Pick<Together, 'rates' | 'binned'>, alone: readonly number[]) {
+  const whole = median(alone);
   const least = Math.min(...rates);
-  const bins = binned[rates.indexOf(least)] ?? [];
+  const limits = binned.every((bins) => bins.length > 0)
+    ? smallestOf(binned.map((bins) => (alpha) => serialMean(bins, { alpha })))
+    : { value: least, ci95: null };
+  const ratio = ratioInterval(limits, whole);
+  const percentOf = (ofWhole: number) => 100 * rates.length * ofWhole;
   return {
-    worstPercent: percentOf(least, alone),
-    ci95: resampledCi95(
-      [bins.length, alone.length],
-      ([draw, windows]) => {
-        const drawn = (windows as number[]).map((window) => alone[window] as number);
-        return percentOf(meanOf(bins, draw as number[]), drawn);
-      },
-      seed,
-    ),
+    worstPercent: percentOf(least / whole.value),
+    ci95: ratio && ([percentOf(ratio[0]), percentOf(ratio[1])] as [number, number]),
   };
 }
 
-function rowOf(kind: StreamKind, together: Together, alone: Alone, seed: number) {
+function rowOf(kind: StreamKind, together: Together, alone: Alone) {
   const { rates, binned, spanMs } = together;
   return {
     kind,
-    ...worstOf(together, alone.windows, seed),
+    ...worstOf(together, alone.windows),
     aggregatePercent: (100 * sum(rates)) / alone.gbPerSecond,
     gbPerSecond: rates,
     aloneGbPerSecond: alone.gbPerSecond,
@@ -60,11 +59,11 @@ function rowOf(kind: StreamKind, together: Together, alone: Alone, seed: number)
   };
 }
 
-const described = (found: Case, alone: Alone, seed: number) =>
-  'reason' in found ? { kind: found.kind, unsupported: found.reason } : rowOf(found.kind, found.together, alone, seed);
+const described = (found: Case, alone: Alone) =>
+  'reason' in found ? { kind: found.kind, unsupported: found.reason } : rowOf(found.kind, found.together, alone);
 
 async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamTimes): Promise<Measured> {
-  const { tier, seed } = context.options;
+  const { tier } = context.options;
   const kinds = KINDS[tier];
   const whole: Alone[] = [];
   for (const kind of kinds) {
@@ -72,7 +71,7 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
     context.progress(`${kind} alone`, (0.5 * whole.length) / kinds.length);
   }
   const found = await equalTenants(context, HEADLINE, kinds, togetherMs);
-  const rows = found.cases.map((each, i) => described(each, whole[i] as Alone, seed));
+  const rows = found.cases.map((each, i) => described(each, whole[i] as Alone));
   const details = { tenants: HEADLINE, quotaPercent: found.quotaPercent, rows, binMs: BIN_MS, context: found.context };
   const headline = rows[0];
   if (!headline || 'unsupported' in headline)

@@ -1,7 +1,7 @@
 /** BW-002: whether tenants that are entitled to equal parts of the memory's bandwidth get equal parts. */
-import { quantileSorted } from 'simple-statistics';
 import type { Check, Tier } from '../../results/document.js';
 import { jain, jainCi95 } from '../../stats/jain.js';
+import { quantile } from '../../stats/quantile.js';
 import { percentileFloors } from '../../stats/summary.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
@@ -14,8 +14,6 @@ const COUNTS: Record<Tier, readonly number[]> = {
   standard: [2, HEADLINE, 8],
   thorough: [2, HEADLINE, 8],
 };
-
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
 interface Row {
   tenants: number;
@@ -50,17 +48,17 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
   if ('reason' in found) return nothing(tenants, found.reason);
   const { rates, binned } = found.together;
   const bins = binned[0]?.length ?? 0;
-  const movedIn = (draw: readonly number[]) => binned.map((of) => sum(draw.map((bin) => of[bin] as number)));
-  const each = Array.from({ length: bins }, (_, bin) => jain(movedIn([bin])))
+  const movedIn = (bin: number) => binned.map((of) => of[bin] as number);
+  const each = Array.from({ length: bins }, (_, bin) => jain(movedIn(bin)))
     .filter((value) => value !== null)
     .sort((a, b) => a - b);
   const most = Math.max(...rates);
   return {
     tenants,
     jain: jain(rates),
-    ci95: jainCi95(bins, movedIn, seed),
+    ci95: jainCi95(binned, seed),
     minOverMax: most > 0 ? Math.min(...rates) / most : null,
-    binJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
+    binJainP5: each.length >= percentileFloors.p95 ? quantile(each, 0.05) : null,
     binJainMin: each[0] ?? null,
     gbPerSecond: rates,
     leastGbPerSecond: Math.min(...rates),

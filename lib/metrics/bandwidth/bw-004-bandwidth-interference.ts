@@ -1,6 +1,6 @@
 /** BW-004: how much bandwidth a tenant that streams memory loses to neighbours that stream memory too. */
 import type { Check, Tier } from '../../results/document.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
@@ -104,7 +104,7 @@ interface Row {
   unsupported?: string;
 }
 
-function rowOf(neighbours: number, { alone, together, neighbours: others, ceilingGbs }: Play, seed: number): Row {
+function rowOf(neighbours: number, { alone, together, neighbours: others, ceilingGbs }: Play): Row {
   if (alone.length === 0 || together.length === 0)
     return {
       neighbours,
@@ -116,11 +116,11 @@ function rowOf(neighbours: number, { alone, together, neighbours: others, ceilin
   return {
     neighbours,
     lossPercent: value,
-    ci95: resampledCi95(
+    ci95: figureOfWindows(
       [alone.length, together.length],
       ([a, b]) => loss(drawn(alone, a as readonly number[]), drawn(together, b as readonly number[])),
-      seed,
-    ),
+      { isPositive: false },
+    ).ci95,
     excessPercent: value - (100 * neighbours) / (neighbours + 1),
     aloneGbPerSecond: mean(alone),
     togetherGbPerSecond: mean(together),
@@ -142,7 +142,7 @@ async function sweep(context: MeasureContext, populated: Populated, plan: Interf
     await rehearse(populated.scene.workers.slice(before));
     const play = new Play(populated, plan);
     await play.run(count);
-    rows.push(rowOf(count, play, context.options.seed));
+    rows.push(rowOf(count, play));
     context.progress(`${count} neighbours`, rows.length / plan.neighbours.length);
   }
   return { rows, entered: contextOf(populated.scene) };

@@ -1,8 +1,7 @@
 /** Tenants that stream memory at the same time: the rate of each, and the rate of an unlimited tenant alone. */
 import type { StreamKind, StreamWindow, StreamWindowRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { median } from '../../stats/median.js';
-import { FEWEST_WINDOWS } from '../../stats/resampled.js';
+import { FEWEST_FOR_INTERVAL, median } from '../../stats/median.js';
 import type { Scene } from '../../workers/scene.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
@@ -12,7 +11,7 @@ import { NS_PER_MS } from '../units.js';
 
 export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 
-/** Length of the bins from which confidence intervals are resampled. */
+/** Length of the bins from which confidence intervals are estimated. */
 export const BIN_MS = 100;
 export const GRACE_MS = 120_000;
 /** Loads the kernels, and makes and fills buffers of the size that is measured. */
@@ -22,7 +21,7 @@ export const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
 /** As many as an interval needs. */
-const ALONE_WINDOWS = FEWEST_WINDOWS;
+const ALONE_WINDOWS = FEWEST_FOR_INTERVAL;
 const ALONE_RANGE = 0.05;
 
 /**

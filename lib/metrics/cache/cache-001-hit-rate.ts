@@ -16,6 +16,7 @@ const LEAST_HITS_ALONE = 95;
 const READING: Reading = {
   name: 'hitPercent',
   value: (_, together) => together.hitPercent ?? Number.NaN,
+  isPositive: true,
   more: (idle) => ({ idleHitPercent: idle.hitPercent }),
   alone: ({ alone: { hitPercent } }) => ({
     name: `at least ${LEAST_HITS_ALONE} % hits alone`,

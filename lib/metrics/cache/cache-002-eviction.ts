@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chase } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { GRACE_MS } from '../bandwidth/streams.js';
@@ -101,16 +101,16 @@ interface Played {
   rounds: Round[];
 }
 
-function rowOf({ eighths, rounds }: Played, seed: number) {
+function rowOf({ eighths, rounds }: Played) {
   const [evicted, control] = [added(rounds.map((each) => each.evicted)), added(rounds.map((each) => each.control))];
   return {
     burstOfL2: eighths / 8,
     evictedPercent: evictedPercent(rounds),
-    ci95: resampledCi95(
+    ci95: figureOfWindows(
       [rounds.length],
-      ([draw]) => evictedPercent((draw as readonly number[]).map((round) => rounds[round] as Round)),
-      seed,
-    ),
+      ([some]) => evictedPercent((some as readonly number[]).map((round) => rounds[round] as Round)),
+      { isPositive: false },
+    ).ci95,
     missPercent: missPercent(evicted),
     controlMissPercent: missPercent(control),
     gaps: evicted.gaps + control.gaps,
@@ -179,7 +179,7 @@ async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Mea
     const reason = indistinct(calibration);
     if (reason !== null) return unsupported(reason, { calibration });
     const { workingSets: _, ...card } = calibration;
-    const rows = played.map((each) => rowOf(each, context.options.seed));
+    const rows = played.map((each) => rowOf(each));
     const [headline] = rows as [(typeof rows)[0]];
     const checks = checksOf(played[0] as Played, calibration);
     return {

@@ -1,6 +1,7 @@
 /** CACHE-003: from which combined size on the working sets of four tenants slow each other down. */
 import type { Check, Tier } from '../../results/document.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { largestOf } from '../../stats/largest.js';
+import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { meanOf, rehearse, stream, type Together, togetherIn } from '../bandwidth/streams.js';
 import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
 import { lossPercent } from '../isolation/interference.js';
@@ -88,20 +89,20 @@ const losses = (apart: readonly number[], colliding: readonly number[]): number[
 export const worstLoss = (apart: readonly number[], colliding: readonly number[]): number =>
   Math.max(...losses(apart, colliding));
 
-/** Of the loss of the tenant that loses most in the whole windows. */
+/** Interval of the largest loss, whichever tenant has it. */
 export function worstLossCi95(
-  apart: Pick<Together, 'rates' | 'binned'>,
-  colliding: Pick<Together, 'rates' | 'binned'>,
-  seed: number,
+  apart: Pick<Together, 'binned'>,
+  colliding: Pick<Together, 'binned'>,
 ): [number, number] | null {
-  const all = losses(apart.rates, colliding.rates);
-  const worst = all.indexOf(Math.max(...all));
-  const [own, beside] = [apart, colliding].map(({ binned }) => binned[worst] ?? []) as [number[], number[]];
-  return resampledCi95(
-    [own.length, beside.length],
-    ([a, b]) => lossPercent(meanOf(own, a as number[]), meanOf(beside, b as number[])),
-    seed,
-  );
+  const each = apart.binned.map((own, tenant) => (alpha: number) => {
+    const beside = colliding.binned[tenant] ?? [];
+    return figureOfWindows(
+      [own.length, beside.length],
+      ([a, b]) => lossPercent(meanOf(own, a as number[]), meanOf(beside, b as number[])),
+      { alpha, isPositive: false },
+    );
+  });
+  return largestOf(each).ci95;
 }
 
 function rowOf({ eighths, setBytes, together }: Point, apart: Together | null) {
@@ -134,7 +135,7 @@ function tooSmall({ points: [first], multiprocessors }: Swept): string | null {
   return `a set of ${formatBytes(setBytes)} is less than ${formatBytes(LEAST_BYTES)} for each of ${multiprocessors} multiprocessors`;
 }
 
-function judge(swept: Swept, quotaPercent: number | null, seed: number): Measured {
+function judge(swept: Swept, quotaPercent: number | null): Measured {
   const { calibration, points } = swept;
   const unfit = indistinct(calibration) ?? tooSmall(swept);
   if (unfit !== null) return unsupported(unfit, { calibration });
@@ -148,7 +149,7 @@ function judge(swept: Swept, quotaPercent: number | null, seed: number): Measure
   return {
     ...invalidBy(checks),
     value: worstLoss(apart.rates, colliding.rates),
-    ci95: worstLossCi95(apart, colliding, seed),
+    ci95: worstLossCi95(apart, colliding),
     ciScope: 'within-process',
     processes: TENANTS,
     headline: null,
@@ -163,7 +164,7 @@ async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Me
     const swept = await withQuotas(context, Array<number | null>(TENANTS).fill(quotaPercent), (scene, workers) =>
       sweep(context, scene, workers, plan),
     );
-    return judge(swept, quotaPercent, context.options.seed);
+    return judge(swept, quotaPercent);
   } catch (error) {
     if (isOutOfMemory(error)) return unsupported(`${TENANTS} tenants do not fit: ${error.message}`);
     throw error;

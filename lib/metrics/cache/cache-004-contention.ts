@@ -21,6 +21,7 @@ const known = (value: number | null): number => value ?? Number.NaN;
 const READING: Reading = {
   name: 'slowerPercent',
   value: (idle, together) => changePercent(known(idle.meanNs), known(together.meanNs)),
+  isPositive: false,
   // Of loads that still hit: what queues cost, without misses.
   more: (idle, together) => ({
     hitsSlowerPercent: together.hitNs === null ? null : changePercent(known(idle.hitNs), together.hitNs),

@@ -1,6 +1,6 @@
 /** A victim that walks a working set beside neighbours: one row for each number and kind of them. */
 import type { Check, Tier } from '../../results/document.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, unsupported, withoutNumber } from '../metric.js';
 import { isOutOfMemory } from '../row-state.js';
@@ -86,31 +86,34 @@ export interface Reading {
   /** The field of a row that has the value. */
   name: string;
   value: (idle: Means, together: Means) => number;
+  /** Whether it can only be positive. */
+  isPositive: boolean;
   /** Further fields. */
   more: (idle: Means, together: Means) => Record<string, number | null>;
   /** That the victim alone is what the metric supposes. */
   alone: (found: Found) => Check;
 }
 
-function intervalOf({ idle, together }: Blocks, scale: Scale, figure: Reading['value'], seed: number) {
+function intervalOf({ idle, together }: Blocks, scale: Scale, { value: figure, isPositive }: Reading) {
   const tallies = [idle, together].map((bins) => bins.map((bin) => tallyOf(bin, scale))) as [Tally[], Tally[]];
-  const drawn = (place: 0 | 1, draws: readonly (readonly number[])[]) =>
-    meansOf(added((draws[place] as readonly number[]).map((bin) => tallies[place][bin] as Tally)));
-  return resampledCi95(
+  const of = (place: 0 | 1, windows: readonly (readonly number[])[]) =>
+    meansOf(added((windows[place] as readonly number[]).map((bin) => tallies[place][bin] as Tally)));
+  return figureOfWindows(
     tallies.map(({ length }) => length),
-    (draws) => figure(drawn(0, draws), drawn(1, draws)),
-    seed,
-  );
+    (windows) => figure(of(0, windows), of(1, windows)),
+    { isPositive },
+  ).ci95;
 }
 
-function rowOf(played: Played, { name, value, more }: Reading, scale: Scale, seed: number) {
+function rowOf(played: Played, reading: Reading, scale: Scale) {
+  const { name, value, more } = reading;
   if ('reason' in played) return { ...played, [name]: null };
   const { blocks, ...head } = played;
   const [idle, together] = [summary(blocks.idle.flat(), scale), summary(blocks.together.flat(), scale)];
   return {
     ...head,
     [name]: value(idle, together),
-    ci95: intervalOf(blocks, scale, value, seed),
+    ci95: intervalOf(blocks, scale, reading),
     ...more(idle, together),
     idle,
     together,
@@ -133,7 +136,7 @@ export async function measureBeside(context: MeasureContext, plan: VictimPlan, r
   const found = await besideNeighbours(context, plan);
   if ('reason' in found) return unsupported(found.reason, { calibration: found.calibration });
   const { calibration, alone, rows: played } = found;
-  const rows = played.map((each) => rowOf(each, reading, calibration.scale, context.options.seed));
+  const rows = played.map((each) => rowOf(each, reading, calibration.scale));
   const { workingSets, ...card } = calibration;
   const details = { rows, alone, workingSets, ...card, binMs: BIN_MS, context: found.context };
   const [first, headline] = [played[0] as Played, rows[0] as Record<string, unknown>];

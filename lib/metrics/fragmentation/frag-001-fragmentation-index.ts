@@ -1,7 +1,7 @@
 /** FRAG-001: how much of the free memory is one block after random allocations and frees. */
 import type { LargestBlock, MemoryChurn, MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import { spareOf } from '../isolation/leftovers.js';
 import { AGREEMENT, KEPT_BYTES } from '../isolation/memory-paths.js';
@@ -197,7 +197,7 @@ function judge({ room, rows, spans }: Fragmented, asFound: Check): Measured {
   if (fault !== null)
     return { status: 'invalid', reason: fault, value: null, ci95: null, headline: null, details, checks };
   const values = headline.flatMap(({ found }) => (found ? indexOf(found.largest.bytes, found.freeBytes) : []));
-  const { value, ci95 } = median(values);
+  const { value, ci95 } = serialMedian(values);
   return { ...invalidBy([agrees, returned]), value, ci95, headline: Float64Array.from(values), details, checks };
 }
 

@@ -2,8 +2,9 @@
 import { mean } from 'simple-statistics';
 import type { AllocationRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { median, type MedianEstimate } from '../../stats/median.js';
+import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { serialMedian } from '../../stats/serial.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
@@ -113,8 +114,8 @@ const estimated = (cells: readonly Cell[]): Estimates[] =>
   cells.map(({ state, bytes, allocNs, freeNs }) => ({
     state,
     bytes,
-    alloc: median(allocNs),
-    free: median(freeNs),
+    alloc: serialMedian(allocNs),
+    free: serialMedian(freeNs),
     count: allocNs.length,
   }));
 

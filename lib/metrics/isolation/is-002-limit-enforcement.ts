@@ -1,7 +1,7 @@
 /** IS-002: how long a refusal takes, for a request just beyond the limit and one far beyond it. */
 import type { MemoryPath, Refusals, RefusalsRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
@@ -94,7 +94,7 @@ const isHeadline = ({ api, request }: Row): boolean => api === APIS[0] && reques
 function describe({ refusals, drift, reason, ...row }: Row) {
   if (!refusals) return { ...row, unsupported: reason };
   const { refusedNs, granted, others } = refusals;
-  const time = refusedNs.length > 0 ? scaled(median(refusedNs), NS_PER_US) : null;
+  const time = refusedNs.length > 0 ? scaled(serialMedian(refusedNs), NS_PER_US) : null;
   const p99 = summarise(refusedNs)?.p99 ?? null;
   return {
     ...row,
@@ -158,7 +158,7 @@ function judge(tried: readonly Tried[]): Measured {
   // If some returned the right code, their times are known; the others are flagged.
   if (refusedNs.length === 0)
     return { ...common, status: 'invalid', reason: `${codes.name}: ${codes.detail}`, value: null };
-  const { value, ci95 } = scaled(median(refusedNs), NS_PER_US);
+  const { value, ci95 } = scaled(serialMedian(refusedNs), NS_PER_US);
   return { ...common, ...invalidBy(others), value, ci95, headline: scaledSamples(refusedNs, NS_PER_US) };
 }
 

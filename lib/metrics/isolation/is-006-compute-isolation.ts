@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mean } from 'simple-statistics';
 import type { Load } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { isOutOfMemory } from '../row-state.js';
@@ -83,7 +83,6 @@ async function rowOf(
   quota: Quota,
   { whole, times }: Plan,
 ): Promise<Row | null> {
-  const { seed } = context.options;
   const all = tenants.workers.map((_, place) => place);
   const blocks: Record<(typeof ORDER)[number], Block[]> = { alone: [], together: [] };
   const second = await block(context, tenants, [1], times);
@@ -102,11 +101,11 @@ async function rowOf(
     tenants: all.length,
     limitPercent: quota,
     retainedPercent: retained(alone, together),
-    ci95: resampledCi95(
+    ci95: figureOfWindows(
       [alone.length, together.length],
       ([a, b]) => retained(pick(alone, a as number[]), pick(together, b as number[])),
-      seed,
-    ),
+      { isPositive: true },
+    ).ci95,
     entitlementPercent: quota === null ? null : (100 * mean(together)) / ((quota / 100) * wholeBin),
     interferencePercent:
       all.length > 2

@@ -2,8 +2,8 @@
 import { mean, medianAbsoluteDeviation, median as middle, sampleStandardDeviation } from 'simple-statistics';
 import type { Aggression, Load } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
-import { resampledCi95 } from '../../stats/resampled.js';
 import { summarise } from '../../stats/summary.js';
+import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
@@ -140,7 +140,6 @@ async function play(
   quota: Quota,
   { whole, times }: { whole: WholeCard; times: ConsistencyTimes },
 ): Promise<Measured> {
-  const { seed } = context.options;
   const [alone] = (await tenants.load([0], { durationMs: times.aloneMs, binMs: BIN_MS })) as [Load];
   context.progress('alone', 0.3);
   const together = await loadTogether(tenants, times.togetherMs);
@@ -166,7 +165,9 @@ async function play(
     ...invalidBy(checks),
     value: valid ? cvOf(work) : null,
     ci95: valid
-      ? resampledCi95([work.length], ([draw]) => cvOf((draw as number[]).map((i) => work[i] as number)), seed)
+      ? figureOfWindows([work.length], ([windows]) => cvOf((windows as number[]).map((i) => work[i] as number)), {
+          isPositive: true,
+        }).ci95
       : null,
     ciScope: 'within-process',
     processes: TENANTS,

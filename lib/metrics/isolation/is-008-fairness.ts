@@ -1,7 +1,7 @@
 /** IS-008: whether tenants that are entitled to equal parts of the card get equal parts. */
-import { quantileSorted } from 'simple-statistics';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { jain, jainCi95 } from '../../stats/jain.js';
+import { quantile } from '../../stats/quantile.js';
 import { percentileFloors } from '../../stats/summary.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
@@ -94,9 +94,12 @@ function rowOf(of: Case, work: readonly (readonly number[])[], whole: WholeCard,
     case: name,
     tenants: work.length,
     jain: jain(x),
-    ci95: jainCi95(windows, parts, seed),
+    ci95: jainCi95(
+      work.map((bins, i) => bins.map((bin) => bin / (entitled[i] as number))),
+      seed,
+    ),
     minOverMax: most > 0 ? Math.min(...x) / most : null,
-    windowJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
+    windowJainP5: each.length >= percentileFloors.p95 ? quantile(each, 0.05) : null,
     windowJainMin: each[0] ?? null,
     windows,
     attainedPercent: x.map((part) => (100 * part * 100) / wholeWork),

@@ -1,5 +1,6 @@
 /** IS-009: the cost of the worst of a fixed menu of neighbours to a latency-sensitive tenant. */
 import type { Check, Tier } from '../../results/document.js';
+import { type AtLevel, largestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
 import { measureFunction } from '../measure-function.js';
 import { type MeasureContext, type Measured, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
@@ -28,6 +29,8 @@ export interface NeighbourPlan {
 export interface Played {
   rows: InterferenceRow[];
   alone: Served;
+  /** The cost of each aggressor that ran, with its interval. */
+  degradations: ReadonlyMap<string, AtLevel>;
   /** The aggressor's; null if the system limits no memory. */
   quotaBytes: number | null;
   sharing: Sharing | Unseen;
@@ -51,7 +54,8 @@ function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan):
     }
     const place = ({ aggressor }: InterferenceRow) => menu.findIndex(({ name }) => name === aggressor);
     rows.sort((a, b) => place(a) - place(b));
-    return { rows, alone: pooled(neighbours.alone), quotaBytes: memoryBytes, sharing, entered };
+    const { alone, degradations } = neighbours;
+    return { rows, alone: pooled(alone), degradations, quotaBytes: memoryBytes, sharing, entered };
   });
 }
 
@@ -110,7 +114,7 @@ export function memoryViolations(rows: readonly InterferenceRow[], quotaBytes: n
   ]);
 }
 
-export function judge({ rows, alone, quotaBytes, sharing, entered }: Played): Measured {
+export function judge({ rows, alone, degradations, quotaBytes, sharing, entered }: Played): Measured {
   const checks = checksOf(rows, alone);
   const violations = memoryViolations(rows, quotaBytes);
   const worst = worstOf(rows);
@@ -136,7 +140,8 @@ export function judge({ rows, alone, quotaBytes, sharing, entered }: Played): Me
   }
   return {
     value: worst.degradationPercent,
-    ci95: worst.degradationCi95 ?? null,
+    // The row has the interval of its aggressor; this one is of the worst, whichever it is.
+    ci95: degradations.size > 0 ? largestOf([...degradations.values()]).ci95 : null,
     ciScope: 'within-process',
     processes: 2,
     headline: null,

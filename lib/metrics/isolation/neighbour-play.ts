@@ -1,6 +1,9 @@
 /** Measures a victim and an aggressor, each alone and both together, for every aggressor of the menu. */
 import { messageOf } from '../../errors/message-of.js';
 import type { Aggression, Requests } from '../../native/addon-types.js';
+import { ratioInterval } from '../../stats/combined.js';
+import { ALPHA, type AtLevel } from '../../stats/largest.js';
+import { serialMedian } from '../../stats/serial.js';
 import { type Activity, overlap, overlapAtWork } from '../../workers/activity.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MetricScene } from '../scene.js';
@@ -91,6 +94,8 @@ export class NeighbourPlay {
   #rounds = 0;
   /** Every block of the victim alone, in order. */
   readonly alone: Served[] = [];
+  /** By aggressor, of those that ran. */
+  readonly degradations = new Map<string, AtLevel>();
 
   constructor(scene: MetricScene, times: Times, quotaBytes: number) {
     this.#scene = scene;
@@ -131,7 +136,9 @@ export class NeighbourPlay {
       blocks.push(block);
     }
     await this.serveAlone();
-    return rowOf([before, this.alone.at(-1) as Served], blocks, alone.rate);
+    const around = [before, this.alone.at(-1) as Served];
+    this.degradations.set(aggressor.name, degradationOf(pooled(around), pooled(blocks.map(({ served }) => served))));
+    return rowOf(around, blocks, alone.rate);
   }
 
   async #enterAggressor(): Promise<WorkerTenant> {
@@ -238,6 +245,21 @@ export function apartReason(victim: Activity, aggressor: Activity, operations: n
   return `it was held back: none of its ${operations} operations was over in the ${ms} ms in which requests arrived`;
 }
 
+/** The increase of the median latency, with its interval. */
+export const degradationOf =
+  (alone: Served, together: Served): AtLevel =>
+  (alpha) => {
+    const [before, beside] = [
+      serialMedian(alone.latencyNs, { alpha }),
+      serialMedian(together.latencyNs, { alpha }),
+    ] as const;
+    const ratio = ratioInterval(beside, before);
+    return {
+      value: changePercent(before.value, beside.value),
+      ci95: ratio && [changePercent(1, ratio[0]), changePercent(1, ratio[1])],
+    };
+  };
+
 export function rowOf(aloneBlocks: readonly Served[], blocks: readonly Together[], rateAlone: number) {
   const alone = pooled(aloneBlocks);
   const together = pooled(blocks.map(({ served }) => served));
@@ -251,13 +273,7 @@ export function rowOf(aloneBlocks: readonly Served[], blocks: readonly Together[
     blocks.reduce((all, { aggression }) => all + of(aggression), 0);
   return {
     degradationPercent: changePercent(p50Alone.value, p50Together.value),
-    degradationCi95:
-      p50Alone.ci95 && p50Together.ci95
-        ? ([
-            changePercent(p50Alone.ci95[1], p50Together.ci95[0]),
-            changePercent(p50Alone.ci95[0], p50Together.ci95[1]),
-          ] as [number, number])
-        : null,
+    degradationCi95: degradationOf(alone, together)(ALPHA).ci95,
     p99Percent: p99Alone === null || p99Together === null ? null : changePercent(p99Alone, p99Together),
     devicePercent: deviceAlone === null || deviceTogether === null ? null : changePercent(deviceAlone, deviceTogether),
     throughputLossPercent: lossPercent(alone.onTime / alone.due, together.onTime / together.due),

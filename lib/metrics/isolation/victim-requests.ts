@@ -3,6 +3,7 @@ import { mean } from 'simple-statistics';
 import type { Check } from '../../results/document.js';
 import type { Requests, RequestsRequest } from '../../native/addon-types.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { NS_PER_MS, scaled } from '../units.js';
 
@@ -92,7 +93,7 @@ export function offeredRateMet(alone: Served): Check {
   };
 }
 
-export const p50Ms = ({ latencyNs }: Served): MedianEstimate => scaled(median(latencyNs), NS_PER_MS);
+export const p50Ms = ({ latencyNs }: Served): MedianEstimate => scaled(serialMedian(latencyNs), NS_PER_MS);
 
 /** Null with too few samples for a 99th percentile. */
 export function p99Ms({ latencyNs }: Served): number | null {

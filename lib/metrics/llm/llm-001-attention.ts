@@ -3,6 +3,7 @@ import type { AttentionRate, AttentionRequest } from '../../native/addon-types.j
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { tensorCeilingTflops } from '../../environment/ceilings.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { BenchError } from '../../native/errors.js';
@@ -37,7 +38,7 @@ const TOKENS = { short: 1_024, long: 4_096 };
 const HIDDEN = 2_048;
 /** The simulated GPU computes its results on the host and models the time, so a single batch is enough. */
 const SIMULATED = { tokens: { short: 64, long: 160 }, heads: 4, batch: 1, leastNs: 0 };
-/** Numbers of batches. With fewer than six the headline has no interval; the other rows need none. */
+/** Numbers of batches: too few for an interval, which a comparison has over its rounds. */
 const BATCHES = { headline: 8, other: 3 };
 const LEAST_LAUNCHES = 20;
 const LEAST_NS = 50_000_000;
@@ -75,7 +76,7 @@ const textOf = ({ number, headDim, length, causal }: Row['request']): string =>
 const tflopsOf = ({ launchFlops, launchNs }: AttentionRate): Float64Array =>
   Float64Array.from(launchNs, (ns) => launchFlops / ns / 1e3);
 
-const estimateOf = (rate: AttentionRate): MedianEstimate => median(tflopsOf(rate));
+const estimateOf = (rate: AttentionRate): MedianEstimate => serialMedian(tflopsOf(rate));
 
 /**
  * Peak rate at the clock read under load; null for an architecture without a known rate, or if NVML reports no clock.
@@ -167,7 +168,7 @@ async function decodeRow(context: MeasureContext) {
       leastNs: simulated ? 0 : LEAST_NS,
       seed: context.options.seed,
     });
-    const { value: gbPerSecond, ci95 } = median(Float64Array.from(launchNs, (ns) => bytes / ns));
+    const { value: gbPerSecond, ci95 } = serialMedian(Float64Array.from(launchNs, (ns) => bytes / ns));
     return { ...shape, cacheBytes: bytes, splits, batches: launchNs.length, gbPerSecond, ci95, referenceError };
   } catch (error) {
     return { ...shape, ...stateOf(error) };

@@ -2,6 +2,7 @@
 import type { BatchRow, BatchScaling, BatchScalingRequest } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import { withLimits } from '../isolation/tenant-load.js';
 import { measureFunction } from '../measure-function.js';
@@ -141,7 +142,7 @@ async function limitedRow(context: MeasureContext, request: BatchScalingRequest)
 }
 
 function measured(of: Scaled, limited: object | null): Measured {
-  const { value, ci95 } = median(of.efficiencies);
+  const { value, ci95 } = serialMedian(of.efficiencies);
   const checks = checksOf(of);
   return {
     ...invalidBy(checks),

@@ -5,6 +5,7 @@
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { shown } from '../../errors/shown.js';
 import { measureFunction } from '../measure-function.js';
@@ -186,7 +187,7 @@ function judge({ workload, seed }: GenerationPlan, name: string, generated: Gene
   const rows = MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared));
   const checks = [sameTokens(digests), readsWeights(prepared, alone), steadyCheck(rows), ...attention.checks];
   const floor = floorNs(prepared);
-  const { value, ci95 } = scaled(median(alone.launches.tokenNs), NS_PER_MS);
+  const { value, ci95 } = scaled(serialMedian(alone.launches.tokenNs), NS_PER_MS);
   return {
     ...invalidBy(checks),
     value,

@@ -1,8 +1,8 @@
 /** LLM-007: how long allocations of the size of a model's tensors take, each checked from outside while it is held. */
 import type { AllocationApi, LargeAllocation } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
@@ -15,7 +15,7 @@ import { formatBytes, GIB, NS_PER_MS } from '../units.js';
 const SIZES = [GIB, 2 * GIB, 4 * GIB, 8 * GIB];
 const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly AllocationApi[];
 const HEADLINE: AllocationApi = 'cuMemAlloc';
-/** Samples per row. With fewer than six there is no interval. */
+/** Samples per row. With fewer than ten effective ones there is no interval. */
 const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
 const LEAST_LIMIT = 1.25 * GIB;
 /** Largest share of the limit that a block may take. */
@@ -100,7 +100,7 @@ const msPerGib = (ns: number, bytes: number): number => ns / NS_PER_MS / (bytes 
 
 function described({ api, bytes, samples, state }: Row) {
   if (state) return { api, bytes, ...state };
-  const ms = (of: (sample: Sample) => number) => median(samples.map((sample) => of(sample) / NS_PER_MS));
+  const ms = (of: (sample: Sample) => number) => serialMedian(samples.map((sample) => of(sample) / NS_PER_MS));
   const alloc = ms(({ allocNs }) => allocNs);
   return {
     api,
@@ -164,7 +164,7 @@ export const largeAllocation: MetricDefinition = {
       const rows = await measureRows(context, tenant, sizes);
       const headline = rows.find(({ api, bytes }) => api === HEADLINE && bytes === largestBytes) as Row;
       const perGib = Float64Array.from(headline.samples, ({ allocNs }) => msPerGib(allocNs, largestBytes));
-      const { value, ci95 } = median(perGib);
+      const { value, ci95 } = serialMedian(perGib);
       const backed = backedCheck(rows);
       return {
         ...invalidBy([backed]),

@@ -4,6 +4,7 @@ import type { GemmRate, GemmRates, GemmRatesRequest, NumberFormat } from '../../
 import type { Session } from '../../native/session.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { type Collected, collect, concat } from '../collect.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
@@ -53,7 +54,7 @@ function described(number: NumberFormat, blocks: readonly GemmRates[]) {
     const reason = blocks[0]?.rates.find((rate) => rate.number === number)?.unsupported;
     return { number, unsupported: reason ?? 'not measured' };
   }
-  const { value, ci95 } = median(concat(...rates.map(tflops)));
+  const { value, ci95 } = serialMedian(concat(...rates.map(tflops)));
   const clocks = rates.flatMap(({ smClockMhz }) => smClockMhz ?? []);
   const clockMhz = clocks.length > 0 ? Math.max(...clocks) : null;
   const [{ computeCapability, multiprocessors }] = blocks as [GemmRates];

@@ -183,13 +183,12 @@ function checksOf(alone: DynamicBatching, variation: StepVariation | null): Chec
   ];
 }
 
-function judge(context: MeasureContext, { mostBatch, alone, beside, reason }: Played): Measured {
+function judge({ mostBatch, alone, beside, reason }: Played): Measured {
   if (alone.unsupported !== null) return unsupported(alone.unsupported);
-  const { seed } = context.options;
-  const variation = stepVariation(alone, ENOUGH_STEPS, seed);
+  const variation = stepVariation(alone, ENOUGH_STEPS);
   const checks = checksOf(alone, variation);
   const rows = [describeRow({ coTenants: 0, batching: alone, ...stepsOf(alone) }, variation)];
-  if (beside) rows.push(describeRow(beside, stepVariation(beside, FEWEST_BESIDE, seed)));
+  if (beside) rows.push(describeRow(beside, stepVariation(beside, FEWEST_BESIDE)));
   const { n, k, layers, variant, capacityPerS } = alone;
   return {
     ...invalidBy(checks),
@@ -217,7 +216,7 @@ export const dynamicBatchingBy =
   (plan: BatchingPlan = {}): MetricDefinition['measure'] =>
   (context) =>
     withTenants(context, { topology: separable(context.system) ? 'separate' : 'shared' }, async (populated) =>
-      judge(context, await play(context, populated, plan)),
+      judge(await play(context, populated, plan)),
     );
 
 export const dynamicBatching: MetricDefinition = {

@@ -4,7 +4,7 @@ import type { Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { formatBytes } from '../units.js';
 import { memoryLimit, Unavailable, unlessUnavailable } from '../nccl/gpu-workers.js';
 import { describedRanks, join, leaveAll, type Ranks, withRanks } from '../nccl/ranks.js';
@@ -92,7 +92,7 @@ function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measur
   const [largest, row] = [measured.at(-1) as Sharded, rows.at(-1) as ReturnType<typeof rowOf>];
   const checks = [...measured.flatMap((each) => each.checks), speedupCheck(row)];
   const ratios = speedups(largest);
-  const { value, ci95 } = median(ratios);
+  const { value, ci95 } = serialMedian(ratios);
   const { variant, flops, weightBytes } = whole;
   return {
     ...invalidBy(checks),

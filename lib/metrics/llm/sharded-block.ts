@@ -7,6 +7,7 @@ import type { BlockSample, StepsRequest, StepTimes } from '../../native/addon-ty
 import { BenchError } from '../../native/errors.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { Ranks } from '../nccl/ranks.js';
@@ -198,7 +199,7 @@ export const speedups = ({ whole, sharded }: Pick<Sharded, 'whole' | 'sharded'>)
 /** A row of the details. `reducedBytes`: added up by a step's all-reduces. */
 export function rowOf(measured: Sharded, reducedBytes: number) {
   const { ranks, whole, sharded, reduced, checksum } = measured;
-  const { value: speedup, ci95 } = median(speedups(measured));
+  const { value: speedup, ci95 } = serialMedian(speedups(measured));
   const [wholeMs, stepMs, allReducesMs] = [whole, sharded, reduced].map((ms) => median(ms).value) as [
     number,
     number,

@@ -2,7 +2,7 @@
 import { mean } from 'simple-statistics';
 import type { Interval } from '../../stats/estimate.js';
 import { median } from '../../stats/median.js';
-import { resampledCi95 } from '../../stats/resampled.js';
+import { serialMean } from '../../stats/serial.js';
 
 export interface Steps {
   /** Duration and number of sequences of each step, in order. */
@@ -19,16 +19,13 @@ export interface SizeOfSteps {
 export interface StepVariation {
   /** Standard deviation of the steps from the median of their batch size, relative to that median, over all sizes. */
   cv: number;
-  /** Null with fewer than six steps. */
+  /** Null with fewer than ten effective steps. */
   ci95: Interval | null;
   sizes: SizeOfSteps[];
 }
 
-/** Consecutive steps are drawn in blocks, because a disturbance outlasts a step. */
-const BLOCKS = 20;
-
 /** Null if no batch size has `fewest` steps; sizes with fewer are left out. */
-export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number, seed: number): StepVariation | null {
+export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number): StepVariation | null {
   const bySize = new Map<number, number[]>();
   stepBatch.forEach((batch, i) => {
     const times = bySize.get(batch) ?? [];
@@ -45,15 +42,11 @@ export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number, seed
     const middle = medians.get(batch);
     return middle === undefined ? [] : [((stepNs[i] as number) / middle - 1) ** 2];
   });
-  return { cv: Math.sqrt(mean(squares)), ci95: redrawn(squares, seed), sizes };
+  return { cv: Math.sqrt(mean(squares)), ci95: rootInterval(squares), sizes };
 }
 
-/** Interval of the root mean square. */
-function redrawn(squares: readonly number[], seed: number): Interval | null {
-  const length = Math.ceil(squares.length / BLOCKS);
-  const means = Array.from({ length: Math.ceil(squares.length / length) }, (_, block) =>
-    mean(squares.slice(block * length, (block + 1) * length)),
-  );
-  const rootOf = (draws: readonly number[]) => Math.sqrt(mean(draws.map((block) => means[block] as number)));
-  return resampledCi95([means.length], ([draws]) => rootOf(draws as readonly number[]), seed);
+/** Interval of the root mean square. A disturbance outlasts a step. */
+function rootInterval(squares: readonly number[]): Interval | null {
+  const { ci95 } = serialMean(squares);
+  return ci95 && [Math.sqrt(Math.max(0, ci95[0])), Math.sqrt(ci95[1])];
 }

@@ -1,7 +1,9 @@
 /** The rate of a large collective, which moves data without arithmetic. */
 import type { Collective } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
-import { FEWEST_FOR_INTERVAL, median } from '../../stats/median.js';
+import { FEWEST_EFFECTIVE } from '../../stats/long-run.js';
+import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { invalidBy, type MeasureContext, type Measured } from '../metric.js';
 import { headlineBytes } from '../pcie/copy-curve.js';
 import { formatBytes, MIB } from '../units.js';
@@ -37,7 +39,7 @@ async function planOf(context: MeasureContext, ranks: Ranks, roots: number): Pro
   // What is sent, and the results.
   const operations = Math.max(1, Math.min(MOST_OPERATIONS, Math.floor(limit / 4 / bytes)));
   const bursts = (of: number) => Math.ceil(of / operations / roots);
-  const own = Math.max(FEWEST_FOR_INTERVAL, bursts(ITERATIONS[tier]));
+  const own = Math.max(FEWEST_EFFECTIVE, bursts(ITERATIONS[tier]));
   return { bytes, operations, bursts: iterations === null ? own : bursts(iterations) };
 }
 
@@ -66,7 +68,7 @@ async function measured(
   const rates = all.map(({ operationNs }) => operationNs.map((ns) => busGbs(collective, bytes, count, ns)));
   // One sample of every root in each: their median weighs the roots alike.
   const samples = (rates[0] as Float64Array).map((_, i) => median(rates.map((own) => own[i] as number)).value);
-  const { value, ci95 } = median(samples);
+  const { value, ci95 } = serialMedian(samples);
   const fastest = rates.map((own, i) => ({
     name: `${collective}${roots.length > 1 ? `, root ${roots[i]}` : ''}`,
     gbs: median(own).value,

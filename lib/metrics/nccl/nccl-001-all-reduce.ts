@@ -1,7 +1,7 @@
 /** NCCL-001: how long an all-reduce takes, by size. */
 import type { Tier } from '../../results/document.js';
-import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { serialMedian } from '../../stats/serial.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { formatBytes, MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
@@ -67,7 +67,7 @@ function planOf(context: MeasureContext): AllReducePlan {
 
 function rowOf({ burst, operationNs }: Bursts, ranks: number) {
   const { bytes, operations } = burst;
-  const { value, ci95 } = median(operationNs);
+  const { value, ci95 } = serialMedian(operationNs);
   const us = scaled({ value, ci95 }, NS_PER_US);
   const busGbPerSecond = busGbs(COLLECTIVE, bytes, ranks, value);
   return { bytes, operations, us: us.value, ci95: us.ci95, busGbPerSecond, count: operationNs.length };
@@ -110,7 +110,7 @@ async function measured(context: MeasureContext, ranks: Ranks, plan: AllReducePl
     ceilingGbs: links.ceilingGbs,
   }));
   const checks = [resultsCheck(all, count), waitedCheck(all), noFasterThanLinks(rates)];
-  const { value, ci95 } = scaled(median(own.operationNs), NS_PER_US);
+  const { value, ci95 } = scaled(serialMedian(own.operationNs), NS_PER_US);
   return {
     ...invalidBy(checks),
     value,

@@ -1,6 +1,8 @@
 /** NCCL-003: how fast data gets from each GPU to each other one. */
 import type { Tier } from '../../results/document.js';
+import { smallestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
+import { serialMedian } from '../../stats/serial.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { headlineBytes } from '../pcie/copy-curve.js';
@@ -63,6 +65,14 @@ function rowOf({ from, to, link, access, ceilingGbs, rows }: Pair, { gpus }: Gpu
 
 const gbsOf = ({ rows }: Pair): number => rows.cuMemcpyPeerAsync?.gbs?.value ?? Infinity;
 
+/** Interval of the lowest median of any pair. */
+function slowestCi95(pairs: readonly Pair[]): Measured['ci95'] {
+  const rates = pairs.flatMap(({ rows }) => rows.cuMemcpyPeerAsync?.samples ?? []).filter(({ length }) => length > 0);
+  return rates.length === 0
+    ? null
+    : smallestOf(rates.map((samples) => (alpha) => serialMedian(samples, { alpha }))).ci95;
+}
+
 function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): Measured {
   const reachable = pairs.filter(({ access }) => access.canAccess);
   const all = {
@@ -83,7 +93,7 @@ function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): 
   return {
     ...invalidBy(checks),
     value: estimate?.gbs?.value ?? null,
-    ci95: estimate?.gbs?.ci95 ?? null,
+    ci95: slowestCi95(reachable),
     processes: gpus.workers.length,
     headline: estimate?.samples ?? null,
     details: {

@@ -1,7 +1,8 @@
 /** Copies between each ordered pair of GPUs. */
 import type { GpuLink, PeerAccess, PeerWay } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
-import { median, type MedianEstimate } from '../../stats/median.js';
+import { type MedianEstimate } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { rowState, type RowState } from '../row-state.js';
@@ -43,7 +44,7 @@ export interface Pair {
 type Measured = Pick<GpuWorkers, 'workers' | 'gpus'>;
 
 const ask = { deadlineMs: TASK_MS };
-const measuredRow = (samples: Float64Array): Row => ({ gbs: median(samples), samples, state: null });
+const measuredRow = (samples: Float64Array): Row => ({ gbs: serialMedian(samples), samples, state: null });
 
 /** Beside the headline a row may fail; but where something was not copied, no number is believed. */
 async function otherRow(measure: () => Promise<Float64Array>): Promise<Row> {

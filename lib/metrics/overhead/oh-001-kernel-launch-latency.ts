@@ -2,6 +2,7 @@
 import type { Check } from '../../results/document.js';
 import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { collect, concat, type StopReason } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
@@ -24,9 +25,10 @@ const OTHERS_EVERY = 8;
  * 6.6 for a second).
  */
 const VISIT = 20;
-const FEWEST_VISITS = 8;
-/** Visits between two checks of the resolution: by the first check every call has an interval. */
-const VISITS_OF_BLOCK = FEWEST_VISITS * OTHERS_EVERY;
+/** With a requested number of samples: enough visits for an interval if they hardly depend on each other. */
+const FEWEST_VISITS = 30;
+/** Visits between two checks of the resolution: every other call has had eight by the first. */
+const VISITS_OF_BLOCK = 8 * OTHERS_EVERY;
 const MAX_RESIDUAL_NS = 500;
 /** An H200 answers in 1.6 to 2.1 us. */
 const MAX_BRACKET_NS = 5_000;
@@ -57,7 +59,7 @@ const startMedians = (visits: LaunchBlock[]): Float64Array<ArrayBuffer> =>
 /** Estimates over visits, not launches, because the launches of one visit are not independent. */
 function startEstimate(visits: LaunchBlock[]): MedianEstimate {
   const starts = startMedians(visits);
-  return starts.length > 0 ? median(starts) : { value: Number.NaN, ci95: null };
+  return starts.length > 0 ? serialMedian(starts) : { value: Number.NaN, ci95: null };
 }
 
 interface Collection {
@@ -109,7 +111,7 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
 }
 
 const inUs = (visits: LaunchBlock[], of: (visit: LaunchBlock) => Float64Array) =>
-  scaled(median(concat(...visits.map(of))), NS_PER_US);
+  scaled(serialMedian(concat(...visits.map(of))), NS_PER_US);
 
 /** Starts from visits with a valid mapping; the others' are not trusted. */
 const mappedStarts = ({ visits }: Row): Float64Array<ArrayBuffer> =>

@@ -6,7 +6,7 @@ import { type Collected, collect } from '../collect.js';
 import { ofRow } from '../compared-at.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
-import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { formatBytes, HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { allocationPairs } from './allocation-pairs.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
@@ -32,7 +32,7 @@ async function measureRow(
   const { iterations, resolution, tier } = context.options;
   let warmup = context.options.warmup ?? WARMUP;
   return collect(
-    { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
+    { iterations, resolution, blockSize: BLOCK, cap: CAP[tier], step: HOST_STEP_NS },
     async (count, fraction) => {
       context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / STEPS);
       const block = await session.block('allocationBlock', { api, bytes, live, count, warmup });

@@ -7,7 +7,7 @@ import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { ofRow } from '../compared-at.js';
 import { invalidIfKept, returnedCheck } from '../returned-memory.js';
 import { rowState } from '../row-state.js';
-import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { formatBytes, HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { allocationPairs } from './allocation-pairs.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
@@ -45,7 +45,7 @@ async function measureRow(
   const cap = CAP[tier];
   let blocks = 0;
   return collect(
-    { iterations, resolution, blockSize: Math.min(BLOCK, cap), cap },
+    { iterations, resolution, blockSize: Math.min(BLOCK, cap), cap, step: HOST_STEP_NS },
     async (count, fraction) => {
       context.progress(`${formatBytes(plan.bytes)} ${plan.order}`, progress(fraction));
       return session.block('freeBlock', {

@@ -5,7 +5,8 @@ import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
-import { trimmed, trimmedMean } from '../../stats/trimmed-mean.js';
+import { serialMedian, serialTrimmedMean } from '../../stats/serial.js';
+import { trimmed } from '../../stats/trimmed-mean.js';
 import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
 import { concat } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
@@ -144,9 +145,10 @@ function residualCv(line: Line, points: readonly { x: number; y: number }[]): nu
 
 /** Uses visits as samples, because they vary more than the samples of one; for a single visit its own median. */
 function overVisits(visits: readonly Float64Array[]): MedianEstimate {
-  const medians = visits.map(median);
-  const [first] = medians;
-  return first && medians.length === 1 ? first : trimmedMean(medians.map(({ value }) => value));
+  const [first] = visits;
+  return first && visits.length === 1
+    ? serialMedian(first)
+    : serialTrimmedMean(visits.map((visit) => median(visit).value));
 }
 
 const describeCell =

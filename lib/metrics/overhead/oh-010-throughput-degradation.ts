@@ -1,7 +1,7 @@
 /** OH-010: a fixed end-to-end unit of work, repeated: how much of the card's throughput a layer leaves. */
 import type { Tier } from '../../results/document.js';
 import type { Work } from '../../native/addon-types.js';
-import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { contextOf, type TenantPlan, withTenants } from '../tenants.js';
@@ -37,7 +37,7 @@ const unitsPerSecond = (unitNs: Float64Array): number =>
   (unitNs.length * 1e9) / unitNs.reduce((sum, time) => sum + time, 0);
 
 function describe(limits: 'none' | 'as configured', { unitNs, untimedUnits }: Timed) {
-  const unit = scaled(median(unitNs), NS_PER_MS);
+  const unit = scaled(serialMedian(unitNs), NS_PER_MS);
   return {
     limits,
     unitsPerSecond: unitsPerSecond(unitNs),

@@ -1,7 +1,9 @@
 /** Summarises pairs of a function through the application's pointer and through the driver's own, over all blocks. */
 import type { PairBlock } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { concat } from '../collect.js';
+import { HOST_STEP_NS } from '../units.js';
 
 /**
  * Medians in nanoseconds per call; the overhead is the median of the pairs' differences, not the difference of the
@@ -11,7 +13,8 @@ export function pairSummary(blocks: readonly PairBlock[]) {
   const hookedNs = concat(...blocks.map((block) => block.hookedNs));
   const bareNs = concat(...blocks.map((block) => block.bareNs));
   const differences = hookedNs.map((hooked, i) => hooked - (bareNs[i] as number));
-  const { value: overheadNs, ci95 } = median(differences);
+  const step = HOST_STEP_NS / Math.max(...blocks.map(({ calls }) => calls));
+  const { value: overheadNs, ci95 } = serialMedian(differences, { step });
   return {
     intercepted: blocks.some(({ intercepted }) => intercepted),
     overheadNs,

@@ -2,8 +2,9 @@
 import type { CopyRate, CopyWay, PcieLink } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
-import { median, type MedianEstimate } from '../../stats/median.js';
+import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { serialMedian } from '../../stats/serial.js';
 import { type Collected, collect, concat } from '../collect.js';
 import { invalidBy, type LineChart, type MeasureContext, type Measured, unsupported } from '../metric.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
@@ -75,7 +76,7 @@ async function otherRow(context: MeasureContext, session: Session, plan: CopyPla
   const count = iterations ?? OTHERS[tier];
   try {
     const { deviceNs } = await session.ask('copyRate', { ...plan, count, warmup: warmup ?? WARMUP, seed });
-    return { plan, rate: median(gbsOf(plan, deviceNs)), count, state: null };
+    return { plan, rate: serialMedian(gbsOf(plan, deviceNs)), count, state: null };
   } catch (error) {
     const state = error instanceof BenchError && error.code === 'INVALID_RESULT' ? null : rowState(error);
     if (!state) throw error;

@@ -5,6 +5,7 @@ import type { CopySource, SourceCopies } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { serialMedian } from '../../stats/serial.js';
 import { concat } from '../collect.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
@@ -70,7 +71,7 @@ async function measureRows(context: MeasureContext, session: Session, bytes: num
 function rateOf({ source, blocks, state }: Row, bytes: number): MeasuredRow[] {
   if (state) return [];
   const samples = concat(...blocks.map(({ copyNs }) => copyNs.map((ns) => bytes / ns)));
-  return [{ source, gbs: median(samples), samples }];
+  return [{ source, gbs: serialMedian(samples), samples }];
 }
 
 /** Each block is pinned by one call; the result is the median over blocks. */

@@ -2,6 +2,7 @@
 import type { BlockTrace, BlockTraceRequest, ContextAlternation } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { askSession } from '../../workers/session-task.js';
 import { measureFunction } from '../measure-function.js';
@@ -77,7 +78,7 @@ async function alternation({ options }: MeasureContext, scene: MetricScene) {
       request,
       deadlineMs: GRACE_MS,
     });
-    const difference = median(alternatingNs.map((ns, i) => ns - (stayingNs[i] as number)));
+    const difference = serialMedian(alternatingNs.map((ns, i) => ns - (stayingNs[i] as number)));
     return {
       switchNs: difference.value,
       ci95: difference.ci95,
@@ -129,7 +130,7 @@ function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<
       `only ${switchUs.length} switches were seen in ${turns.spanMs.toFixed(0)} ms; at least ${FEWEST_SWITCHES} are needed`,
       details,
     );
-  const { value, ci95 } = median(samples);
+  const { value, ci95 } = serialMedian(samples);
   const checks = checksOf(turns, value);
   return {
     ...invalidBy(checks),

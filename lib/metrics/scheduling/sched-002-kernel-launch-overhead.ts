@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import type { BurstRequest, LaunchBursts } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { collect, concat } from '../collect.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
@@ -105,11 +105,11 @@ async function pacedRow(context: MeasureContext) {
   context.progress('paced', 1);
   const count = iterations === null ? PACED_LAUNCHES[tier] : Math.min(iterations, PACED_LAUNCHES[tier]);
   const { tookNs } = await session.ask('pacedLaunches', { ...PACED, count, core: seed });
-  const { value, ci95 } = scaled(median(tookNs), NS_PER_US);
+  const { value, ci95 } = scaled(serialMedian(tookNs), NS_PER_US);
   return { row: 'cuLaunchKernel, one a millisecond', submitUs: value, ci95, count };
 }
 
-const medianUs = (values: Float64Array) => scaled(median(values), NS_PER_US);
+const medianUs = (values: Float64Array) => scaled(serialMedian(values), NS_PER_US);
 
 function describe({ name, request, bursts, state }: Row) {
   const head = { row: name, call: request.call, threads: request.threads, streams: request.threads * request.streams };
@@ -166,7 +166,7 @@ export const kernelLaunchOverhead: MetricDefinition = {
     const paced = await pacedRow(context);
     const [headline] = rows as [Row];
     const samples = concat(...headline.bursts.map(perKernel)).map((ns) => ns / NS_PER_US);
-    const { value, ci95 } = median(samples);
+    const { value, ci95 } = serialMedian(samples);
     const device = deviceUs(rows);
     const checks = [
       hostBound(value, device),

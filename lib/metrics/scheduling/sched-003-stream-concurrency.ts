@@ -2,6 +2,7 @@
 import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { collect, concat } from '../collect.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
@@ -80,7 +81,7 @@ function partitionOf(found: StreamConcurrency | RowState, whole: readonly Stream
 
 function rowOf(streams: number, blocks: readonly StreamConcurrency[]) {
   const of = (values: (block: StreamConcurrency) => Float64Array) => median(concat(...blocks.map(values))).value;
-  const percent = median(concat(...blocks.map((block) => percentOf(block, streams))));
+  const percent = serialMedian(concat(...blocks.map((block) => percentOf(block, streams))));
   return {
     streams,
     percent: percent.value,

@@ -3,6 +3,7 @@ import { max } from 'simple-statistics';
 import type { Load, LoadRequest, StartDelayRequest, StartDelays } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { serialMedian } from '../../stats/serial.js';
 import { theilSen } from '../../stats/theil-sen.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
@@ -294,7 +295,7 @@ function judge({ rows, aloneMs, priorities, mappingResidualNs, entered }: Played
   if (samples.length === 0) return { ...invalidBy(checks), value: null, ci95: null, headline: null, details, checks };
   return {
     ...invalidBy(checks),
-    ...median(samples),
+    ...serialMedian(samples),
     ciScope: 'within-process',
     processes: 2,
     headline: samples,
