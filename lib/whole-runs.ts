@@ -2,7 +2,7 @@
 import { Costing } from './costs/concluded.js';
 import { pricesFrom } from './costs/read-prices.js';
 import { type PriceSettings, pricesGiven } from './price-settings.js';
-import type { ComparisonDocument, RunDocument } from './results/document.js';
+import type { ComparisonDocument, RunDocument, Tier } from './results/document.js';
 import { simulatedDriver } from './native/load.js';
 import type { MeasureOptions, Progress } from './metrics/metric.js';
 import { resolveOptions } from './metrics/options.js';
@@ -10,7 +10,8 @@ import { parsePurpose } from './metrics/purposes.js';
 import type { PurposeName } from './results/purpose-names.js';
 import { type CompareHooks, compareSystems as compare } from './run/compare.js';
 import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS } from './run/detect.js';
-import { makePlan } from './run/plan.js';
+import { parseBudget, planWithin } from './run/budget.js';
+import { makePlan, ROUNDS } from './run/plan.js';
 import { preparePricing } from './run/pricing.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
 import { withProcesses } from './run/processes-per-round.js';
@@ -38,14 +39,21 @@ export interface RunMetricsOptions extends MeasureOptions {
 }
 
 export interface CompareSystemsOptions extends RunMetricsOptions {
+  /** Budget of time and samples. Default `standard`, as `gpu-virt-bench compare` has it. */
+  tier?: Tier;
   /**
    * At least two; the first is the baseline. Each is a string as for --system (`native`,
    * `hami-core:library=/path,memory=10GiB`) or an object with the keys of the YAML file of --config, proofs included.
    * Relative paths of libraries start at the current directory.
    */
   systems: readonly (string | SystemSettings)[];
-  /** Each measures every system once, in a fresh worker. Default 5; verdicts need at least 2. */
+  /**
+   * Each measures every system once, in a fresh worker. Default: 2 at tier quick, 5 at standard, 10 at thorough; verdicts
+   * need at least 2.
+   */
   rounds?: number;
+  /** Instead of `rounds` and `tier`: a time with its unit, e.g. `20min`, into which the highest tier that fits is planned. */
+  budget?: string;
   /**
    * Instead of `rounds`: as many rounds as detect an effect of this size (0.05 is 5 %) with a probability of about 80
    * %, planned from a pilot of 5 rounds that is not part of the result. At most `maxRounds`, by default 50.
@@ -62,8 +70,6 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
    */
   prices?: PriceSettings;
 }
-
-const DEFAULT_ROUNDS = 5;
 
 export function prepared(
   { metrics: selectors = [], for: name, strict = false, profile: _, ...options }: RunMetricsOptions,
@@ -121,17 +127,22 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
     rounds: _,
     detect: __,
     maxRounds: ___,
+    budget,
     allowMissing = false,
     keepGoing = false,
     ...rest
   } = options;
-  const aim = aimOf(options);
+  const seconds = budget === undefined ? null : budgetOf(options, budget);
   const surroundings = { ...here(), allowMissing };
   const parsed = systems.map((system) => systemFrom(system, surroundings));
   checkLabels(parsed);
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
   const costing = new Costing(pricesFrom(pricesGiven(prices)), parsed);
-  const single = prepared(rest);
+  const asked = prepared({ ...rest, tier: rest.tier ?? 'standard' });
+  const budgeted =
+    seconds === null ? null : planWithin({ metrics: asked.plan.metrics, systems: parsed.length, seconds });
+  const single = budgeted === null ? asked : prepared({ ...rest, tier: budgeted.tier });
+  const aim = budgeted?.rounds ?? aimOf(options, single.plan.tier);
   const request = {
     ...single,
     plan: withProcesses(single.plan, parsed.length),
@@ -162,11 +173,19 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
   return finished(compared);
 }
 
+/** In seconds. */
+function budgetOf(options: CompareSystemsOptions, budget: string): number {
+  const other = (['rounds', 'detect', 'maxRounds', 'tier'] as const).find((name) => options[name] !== undefined);
+  if (other)
+    throw new RangeError(`Expected budget or ${other} but received both: budget plans tier and rounds itself.`);
+  return parseBudget('budget', budget);
+}
+
 /** The number of rounds, or the aim that they are planned for. */
-function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'systems'>): number | Aim {
+function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'systems'>, tier: Tier): number | Aim {
   if (detect === undefined) {
     if (maxRounds !== undefined) throw new RangeError('Expected maxRounds together with detect but received it alone.');
-    return wholeNumber('rounds', rounds ?? DEFAULT_ROUNDS, 1);
+    return wholeNumber('rounds', rounds ?? ROUNDS[tier], 1);
   }
   if (rounds !== undefined) throw new RangeError('Expected rounds or detect but received both.');
   if (!(detect > 0 && detect <= 1))

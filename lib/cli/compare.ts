@@ -22,7 +22,7 @@ import { parseAim, type RawDetecting } from './detecting.js';
 import { exitCodes } from './exit-codes.js';
 import { prepareGating } from './gating.js';
 import { preparePricing, type RawPricing } from '../run/pricing.js';
-import { budgetText, parseBudget, type RawBudgeting } from './budgeting.js';
+import { budgetGiven, budgetText, type RawBudgeting } from './budgeting.js';
 import { parseRunOptions } from './options.js';
 import { writeText } from './output.js';
 import { warn } from './talk.js';
@@ -53,7 +53,7 @@ export async function compare(
       : await parseAll(raw);
   const costing = new Costing(prices, systems);
   const aim = parseAim(raw);
-  const budget = parseBudget(raw, isGiven);
+  const budget = budgetGiven(raw, isGiven);
   const selection = comparedMetrics({
     selectors: stored && selectors.length === 0 ? stored.metrics : selectors,
     purpose: raw.for === undefined ? null : parsePurpose('--for', raw.for),
@@ -67,7 +67,7 @@ export async function compare(
   const words = [
     planText(plan, systems, aim ?? rounds),
     ...(plan.purpose ? [purposeText(plan.purpose)] : []),
-    ...(budget === null ? [] : [budgetText(budget, { metrics: plan.metrics, tier, rounds })]),
+    ...(budget === null ? [] : [budgetText(budget, plan, rounds)]),
   ].join('\n');
   const kept = await describeRequest(
     plan,

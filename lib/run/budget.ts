@@ -1,4 +1,5 @@
 /** Plans tier and rounds of a comparison so that its estimated time fits into a budget. */
+import { parseDuration } from '../config/duration.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { metricsFor } from '../metrics/purposes.js';
 import { metrics as all } from '../metrics/registry.js';
@@ -28,6 +29,11 @@ export interface Budget {
   seconds: number;
 }
 
+const LIMITS = { shortestMs: 1_000, longestMs: 7 * 24 * 3_600_000 };
+
+/** In seconds. `what` is the name of the option, e.g. `--budget`. Throws UsageError if it is no duration with its unit. */
+export const parseBudget = (what: string, text: string): number => parseDuration(text, { what, ...LIMITS }) / 1_000;
+
 const costOf = ({ metrics, systems }: Omit<Budget, 'seconds'>, tier: Tier, rounds: number): number =>
   withProcesses(makePlan(metrics, tier, 0), systems).estimatedSeconds * systems * rounds;
 
@@ -49,7 +55,7 @@ function tooSmall(budget: Budget): UsageError {
   const fitting = selectionThatFits(budget);
   const hint = fitting === null ? 'no metric of them fits' : `${fitting} would fit`;
   return new UsageError(
-    `Expected --budget to be at least ${needed}, which ${FEWEST_ROUNDS} rounds of ${what} at tier quick take, but received ${duration(budget.seconds)}: ${hint}.`,
+    `Expected a budget of at least ${needed}, which ${FEWEST_ROUNDS} rounds of ${what} at tier quick take, but received ${duration(budget.seconds)}: ${hint}.`,
   );
 }
 

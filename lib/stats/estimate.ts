@@ -30,7 +30,7 @@ export interface Estimate {
 const RECORDED_SHARE = 0.02;
 
 /** Each spread with its share of the error rate. */
-const shares = ({ own, recorded }: Estimate): [Spread, number][] => {
+export const shares = ({ own, recorded }: Estimate): [Spread, number][] => {
   if (!own) return recorded ? [[recorded, 1]] : [];
   return recorded
     ? [

@@ -4,8 +4,9 @@
  * B. L. Welch (1940). bench/power.js checks the result against simulated verdicts.
  */
 import { probit, sampleVariance } from 'simple-statistics';
-import { spreadOfDifference } from './estimate.js';
+import { shares, spreadOfDifference } from './estimate.js';
 import { FALSE_DISCOVERY_RATE } from './false-discoveries.js';
+import { withRecorded } from './recorded-spread.js';
 import { tCritical } from './student-t.js';
 
 export const MOST = 500;
@@ -34,17 +35,33 @@ export const rateFor = ({ tested, established }: Family): number =>
 
 /**
  * The distance from a bound at which a test at the two-sided rate `alpha` finds it with this power. On the scale of the
- * variances.
+ * variances. `recordedSd`: the recorded standard deviation of one value, if the test uses it too.
  */
-function distance(variances: Variances, rounds: number, alpha: number, power: number): number {
-  const { standardError, df } = spreadOfDifference(variances, rounds);
-  const critical = tCritical(alpha, df(alpha));
-  return standardError * (critical + probit(power) * Math.sqrt(1 + critical ** 2 / (2 * df(1))));
+function distance(
+  variances: Variances,
+  rounds: number,
+  alpha: number,
+  power: number,
+  recordedSd: number | null = null,
+): number {
+  const own = spreadOfDifference(variances, rounds);
+  const distances = shares(withRecorded({ centre: 0, own, recorded: null }, recordedSd, rounds)).map(
+    ([{ standardError, df }, share]) => {
+      const critical = standardError * tCritical(share * alpha, df(share * alpha));
+      return critical + probit(power) * Math.hypot(own.standardError, critical / Math.sqrt(2 * df(1)));
+    },
+  );
+  return Math.min(...distances);
 }
 
-/** The smallest effect that this many rounds establish with this power. */
-export const detectable = (variances: Variances, rounds: number, family: Family, power: number): number =>
-  distance(variances, rounds, rateFor(family), power);
+/** The smallest effect that this many rounds establish with this power. `recordedSd`: as the metric's model has it. */
+export const detectable = (
+  variances: Variances,
+  rounds: number,
+  family: Family,
+  power: number,
+  recordedSd: number | null = null,
+): number => distance(variances, rounds, rateFor(family), power, recordedSd);
 
 /** The fewest rounds, from `fewest` to `most`, that establish an effect of that size; null if more are needed. */
 export function roundsToDetect(

@@ -139,7 +139,7 @@ GemmRatesRequest gemm_request(unsigned side) {
   GemmRatesRequest request;
   request.side = side;
   request.rounds = 2;
-  request.least_launches = 3;
+  request.least_launches = 30;  // a batch that is long beside a delay of the host
   request.seed = 5;
   return request;
 }
@@ -155,7 +155,7 @@ void test_gemm(DeviceSession& session) {
       CHECK(rate.variant == (rate.number == Number::kF32 ? "fma sm_75" : "wgmma sm_90a"));
       CHECK_EQUAL(rate.launch_flops, 2.0 * side * side * side);
       CHECK_EQUAL(rate.launch_ns.size(), size_t{2});
-      CHECK(rate.launches >= 3 && rate.sampled == 512 && rate.sm_clock_mhz);
+      CHECK(rate.launches >= 30 && rate.sampled == 512 && rate.sm_clock_mhz);
       CHECK(rate.worst_error < (rate.number == Number::kF32 ? 1e-5 : 0.02));
     }
   }

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/results/document.js';
 import * as bench from '../../lib/index.js';
+import { planWithin } from '../../lib/run/budget.js';
+import { metricNamed } from '../metric-named.js';
 import { cardIn } from './child.js';
 
 beforeAll(() => {
@@ -55,6 +57,7 @@ describe('compareSystems', () => {
       metrics: ['OH-002'],
       systems: ['native:name=a', 'native:name=b'],
       rounds: 2,
+      tier: 'quick',
       simulate: true,
       iterations: 30,
     });
@@ -68,6 +71,7 @@ describe('compareSystems', () => {
       metrics: ['OH-005'],
       systems: ['native:name=a', 'native:name=b'],
       rounds: 2,
+      tier: 'quick',
       simulate: true,
       iterations: 30,
       profile: 'graphs',
@@ -90,7 +94,7 @@ describe('compareSystems', () => {
   });
 
   it('says what a tenant of each system pays, and that none of its own metrics has a cost', async () => {
-    const options = { metrics: ['OH-002'], rounds: 1, simulate: true, iterations: 30 };
+    const options = { metrics: ['OH-002'], rounds: 1, tier: 'quick' as const, simulate: true, iterations: 30 };
     const half = { kind: 'custom' as const, name: 'half', env: {}, interposes: false };
     const document = await bench.compareSystems({
       ...{ ...options, systems: ['native', half] },
@@ -110,6 +114,23 @@ describe('compareSystems', () => {
     );
     const bare = await bench.compareSystems({ ...options, systems: ['native:name=a', 'native:name=b'] });
     expect(bare.prices).toBeUndefined();
+  });
+
+  it('plans tier and rounds for a budget', async () => {
+    const options = { metrics: ['OH-002'], systems: ['native:name=a', 'native:name=b'], simulate: true };
+    const { plan } = await bench.compareSystems({ ...options, budget: '20s', iterations: 30 });
+    const planned = planWithin({ metrics: [metricNamed('OH-002')], systems: 2, seconds: 20 });
+    expect({ tier: plan.tier, rounds: plan.rounds }).toEqual(planned);
+    for (const other of [{ rounds: 2 }, { tier: 'quick' as const }, { detect: 0.1 }])
+      await expect(bench.compareSystems({ ...options, ...other, budget: '20s' })).rejects.toThrow(
+        /^Expected budget or (rounds|tier|detect) but received both/,
+      );
+    await expect(bench.compareSystems({ ...options, budget: '20' })).rejects.toThrow(
+      /^Expected budget to be a duration with its unit/,
+    );
+    await expect(bench.compareSystems({ ...options, budget: '1s' })).rejects.toThrow(
+      /^Expected a budget of at least .* but received 1 s/,
+    );
   });
 
   it('refuses prices of other systems and of no card, before it measures', async () => {
@@ -137,6 +158,7 @@ describe('compareSystems', () => {
       metrics: ['OH-002'],
       systems: [{ kind: 'native' }, owned('interpose'), owned('another')],
       rounds: 1,
+      tier: 'quick',
       simulate: true,
       iterations: 30,
     });

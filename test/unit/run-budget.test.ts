@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { budgetText, parseBudget } from '../../lib/cli/budgeting.js';
+import { budgetGiven, budgetText } from '../../lib/cli/budgeting.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { planWithin } from '../../lib/run/budget.js';
-import { secondsOf } from '../../lib/run/plan.js';
+import { makePlan, secondsOf } from '../../lib/run/plan.js';
+import { withProcesses } from '../../lib/run/processes-per-round.js';
+import type { Tier } from '../../lib/results/document.js';
+import { metricNamed } from '../metric-named.js';
 import { metric } from './run-fixtures.js';
 
 // With the second of its start, a round takes 10 s at tier quick, 100 s at standard and 1 000 s at thorough.
@@ -35,7 +38,7 @@ describe('a plan within a budget', () => {
       () =>
         planWithin({ metrics: some, systems: 2, seconds });
     expect(refusal(600)).toThrow(
-      /^Expected --budget to be at least 23 min, which 2 rounds of 66 metrics of 2 systems at tier quick take, but received 10 min: --for \S+ would fit\.$/,
+      /^Expected a budget of at least 23 min, which 2 rounds of 66 metrics of 2 systems at tier quick take, but received 10 min: --for \S+ would fit\.$/,
     );
     expect(refusal(120)).toThrow(/: compare overhead would fit\.$/);
     expect(refusal(12)).toThrow(/: OH-001 OH-002 would fit\.$/);
@@ -47,7 +50,7 @@ describe('a plan within a budget', () => {
 });
 
 describe('--budget', () => {
-  const parse = (budget: string, ...given: string[]) => parseBudget({ budget }, (option) => given.includes(option));
+  const parse = (budget: string, ...given: string[]) => budgetGiven({ budget }, (option) => given.includes(option));
 
   it.each([
     ['90s', 90],
@@ -71,11 +74,25 @@ describe('--budget', () => {
     expect(() => parse('1h', option)).toThrow(`Expected --budget or ${flag} but received both: `),
   );
 
-  it('is not needed', () => expect(parseBudget({}, () => true)).toBeNull());
+  it('is not needed', () => expect(budgetGiven({}, () => true)).toBeNull());
 
-  it('says what few rounds cannot show', () => {
-    const text = (rounds: number) => budgetText(1_200, { metrics: one, tier: 'quick', rounds });
-    expect(text(2)).toMatch(/^Budget 20 min: 2 rounds at tier quick fit\. .* show large effects only: /);
-    expect(text(9)).toMatch(/^Budget 20 min: 9 rounds at tier quick fit\. .*--detect 5%/);
+  it('says which changes the rounds find, by metric', () => {
+    const some = ['START-002', 'OH-002', 'LLM-001'].map(metricNamed);
+    const text = (tier: Tier, rounds: number) => {
+      const plan = withProcesses(makePlan(some, tier, 1), 2);
+      return budgetText(1_200, plan, rounds);
+    };
+    expect(text('quick', 2)).toMatch(
+      /^Budget 20 min: 2 rounds at tier quick fit\. Only changes larger than 10 % are found in START-002 \(from (\d+ %|× [\d.]+)\), OH-002 \(from × [\d.]+\)\. Of 1 metric no variance is on record: --detect 10%/,
+    );
+    expect(text('quick', 12)).toMatch(/12 rounds at tier quick find a change of 10 % in START-002\. /);
+    // More processes a round reduce the variance of its value.
+    const from = (tier: Tier) => Number(/OH-002 \(from (\d+) %\)/.exec(text(tier, 12))?.[1]);
+    expect(from('standard')).toBeLessThan(0.8 * from('quick'));
+  });
+
+  it('says nothing about metrics without a direction', () => {
+    const plan = makePlan([{ ...metricNamed('START-002'), direction: 'none' }], 'quick', 1);
+    expect(budgetText(1_200, plan, 2)).toBe('Budget 20 min: 2 rounds at tier quick fit. ');
   });
 });
