@@ -93,7 +93,8 @@ describe('compare', () => {
       const phase = (await readShippedProfile(DEFAULT_PROFILE)).phases[0] as Phase;
       const share = (phase.calls.cuLaunchKernel as number) / callsOf(phase);
       const interceptedNs = (interception?.difference ?? Number.NaN) / share - 2 * readingNs;
-      expect(Math.abs(interceptedNs - hookNs)).toBeLessThan(LOOP_READINGS * readingNs);
+      // Writing the record is outside of the hook's own time, and slower beside other programs.
+      expect(Math.abs(interceptedNs - hookNs)).toBeLessThan(LOOP_READINGS * readingNs + 0.04 * hookNs);
       expect(stderr).toMatch(/^Plan: 2 systems \(native, slow \(unverified\)\) × 3 rounds × 2 metrics/m);
     },
   );
