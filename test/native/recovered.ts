@@ -34,8 +34,8 @@ export function miss(
   { truth, tolerance, resolution, sameCalls = false }: Truth,
 ): string | null {
   if (value === null || !Number.isFinite(value)) return `no estimate of ${truth}`;
-  if (!ci95) return `${value} has no interval, so its resolution is unknown`;
-  const halfWidth = (ci95[1] - ci95[0]) / 2;
+  // Samples that are few, or depend on each other, have no interval: the variation of the record decides.
+  const halfWidth = ci95 ? (ci95[1] - ci95[0]) / 2 : resolution;
   if (!(halfWidth <= INTERRUPTED * resolution))
     return `95 % half-width ${halfWidth} of ${value} is above ${INTERRUPTED * resolution}`;
   const allowed = sameCalls ? tolerance : Math.max(tolerance, WIDENING * halfWidth);

@@ -7,7 +7,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import type { MeasureContext } from '../../../lib/metrics/metric.js';
 import { rateLimiterOverhead } from '../../../lib/metrics/overhead/oh-008-rate-limiter.js';
-import { meanOfMedians } from '../../../lib/stats/difference.js';
 import { median } from '../../../lib/stats/median.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { environmentSystem } from '../../../lib/systems/environment.js';
@@ -107,7 +106,7 @@ function addedByLimit(processes: readonly Recorded[], call: string): Truth {
   expect(sorted).toHaveLength(2);
   const [without, limited] = sorted.map((tenant) => launchesByTurn(tenant, call)) as [number[][], number[][]];
   const added = limited.map((launches, turn) => median(launches).value - median(without[turn] as number[]).value);
-  const { value, ci95 } = meanOfMedians([added]);
+  const { value, ci95 } = median(added);
   if (!ci95) throw new Error(`The recorded turns of ${call} have no interval.`);
   // The tolerance covers two processes, each with the loop's own cost, which differs by less than itself.
   const tolerance = 2 * LOOP_READINGS * Math.max(...tenants.map(({ readingNs }) => readingNs));
