@@ -170,7 +170,7 @@ function toResult(
     ...(measured.reason !== undefined && { reason: measured.reason }),
     value: status === 'ok' ? measured.value : null,
     ci95: status === 'ok' ? measured.ci95 : null,
-    ...(samples && noInterval(measured)),
+    ...(status === 'ok' && noInterval(measured)),
     ciScope: measured.ciScope ?? 'within-process',
     processes: measured.processes ?? 1,
     stats,

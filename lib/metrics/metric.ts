@@ -87,6 +87,8 @@ export interface Measured {
   reason?: string;
   value: number | null;
   ci95: MetricResult['ci95'];
+  /** Why there is no interval, where `headline` does not show it. */
+  noInterval?: string;
   processes?: number;
   ciScope?: MetricResult['ciScope'];
   /** Samples behind `value`, in the metric's unit. */

@@ -1,5 +1,6 @@
 /** What a result says about its samples. */
 import type { MetricResult, Stats } from '../results/document.js';
+import { FEWEST_EFFECTIVE } from '../stats/long-run.js';
 import { serialMedian, withoutInterval } from '../stats/serial.js';
 import { summarise } from '../stats/summary.js';
 import type { Measured } from './metric.js';
@@ -17,10 +18,21 @@ export function sampleStats(measured: Measured): Stats | null {
   return stats && serial ? { ...stats, effectiveSamples: serialMedian(serial).effectiveSamples } : stats;
 }
 
+/** The interval of a figure of time windows or requests, and why it has none; nothing of it where there is no figure. */
+export const windowInterval = (ci95: Measured['ci95'] | false | undefined): Pick<Measured, 'ci95' | 'noInterval'> =>
+  ci95
+    ? { ci95 }
+    : {
+        ci95: null,
+        noInterval: `fewer than ${FEWEST_EFFECTIVE} of the measured windows are independent, or all are equal`,
+      };
+
 /** Why a value has no interval, if its samples are the reason. */
 export function noInterval(measured: Measured): Pick<MetricResult, 'noInterval'> {
+  if (measured.ci95 !== null || measured.value === null) return {};
+  if (measured.noInterval !== undefined) return { noInterval: measured.noInterval };
   const serial = serialOf(measured);
-  if (measured.ci95 !== null || measured.value === null || serial === null) return {};
+  if (serial === null) return {};
   const why =
     withoutInterval(serialMedian(serial).effectiveSamples, serial.length) ??
     (serial.every((sample) => sample === serial[0])

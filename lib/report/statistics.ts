@@ -3,6 +3,7 @@ import type { ComparisonDocument } from '../results/document.js';
 import { FEWEST_FOR_INTERVAL } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
+import { missingIntervals } from '../results/intervals-missing.js';
 import { counted } from '../results/quantity.js';
 import { partsOf } from '../results/recorded-programs.js';
 import type { View } from '../results/view.js';
@@ -13,7 +14,13 @@ const ALONE =
 
 export function statisticsText({ document }: View): string[] {
   const tiers = mixedTiers(roundsOf(document).map(({ plan }) => plan.tier));
-  if (!isComparison(document)) return [ALONE, seedText(document.plan.seed), ...tiers];
+  if (!isComparison(document))
+    return [
+      ALONE,
+      ...missingIntervals(document).map((line) => `No interval for ${line}.`),
+      seedText(document.plan.seed),
+      ...tiers,
+    ];
   return [
     replication(document),
     ...detectionText(document),

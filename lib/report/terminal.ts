@@ -1,5 +1,6 @@
 /** Result documents for the terminal. */
 import type { MetricResult, RunDocument } from '../results/document.js';
+import { missingIntervals } from '../results/intervals-missing.js';
 import { plain } from '../results/plain.js';
 import { digits, quantity, range } from '../results/quantity.js';
 import { readableResult } from '../results/readable.js';
@@ -35,6 +36,7 @@ export function runReport(document: RunDocument, on: Screen = screen()): string 
     ...violationLines(violationsOf(document)),
     '',
     table(resultColumns, document.metrics.map(readableResult).map(resultRow), on),
+    ...indented('No interval', missingIntervals(document)).flatMap((lines) => ['', lines]),
     ...indented(PROGRAM_TITLE, profilePriceLines(document)).flatMap((lines) => ['', lines]),
     ...indented('Isolation', isolationLines(viewOf(document))).flatMap((lines) => ['', lines]),
   ].join('\n');

@@ -8,6 +8,7 @@ import { serialMean } from '../../stats/serial.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
 import {
   alone,
@@ -84,7 +85,7 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
   return {
     ...invalidBy(checks),
     value: headline.worstPercent,
-    ci95: headline.ci95,
+    ...windowInterval(headline.ci95),
     ciScope: 'within-process',
     processes: HEADLINE,
     headline: null,

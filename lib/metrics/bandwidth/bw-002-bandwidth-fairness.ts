@@ -6,6 +6,7 @@ import { percentileFloors } from '../../stats/summary.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { type EqualTenants, equalTenants, HEADLINE, TIMES } from './equal-tenants.js';
 import { BIN_MS, boundCheck, type Rate, STREAM_KINDS, together } from './streams.js';
 
@@ -102,7 +103,7 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
   return {
     ...invalidBy(checks),
     value: headline.jain,
-    ci95: headline.ci95,
+    ...windowInterval(headline.ci95),
     ciScope: 'within-process',
     processes: HEADLINE,
     headline: null,

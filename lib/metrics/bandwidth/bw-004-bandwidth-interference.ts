@@ -5,6 +5,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 import { lossPercent } from '../isolation/interference.js';
 import { NS_PER_MS } from '../units.js';
@@ -174,7 +175,7 @@ async function measure(context: MeasureContext, plan: InterferencePlan): Promise
   return {
     ...invalidBy(checks),
     value: headline.lossPercent,
-    ci95: headline.ci95 ?? null,
+    ...windowInterval(headline.ci95),
     ciScope: 'within-process',
     processes: headline.neighbours + 1,
     headline: null,

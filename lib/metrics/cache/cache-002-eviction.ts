@@ -9,6 +9,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { GRACE_MS } from '../bandwidth/streams.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 import { NS_PER_MS } from '../units.js';
@@ -185,7 +186,7 @@ async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Mea
     return {
       ...invalidBy(checks),
       value: headline.evictedPercent,
-      ci95: headline.ci95,
+      ...windowInterval(headline.ci95),
       ciScope: 'within-process',
       processes: 2,
       headline: null,

@@ -14,6 +14,7 @@ import {
   unsupported,
   withoutNumber,
 } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import type { MetricScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
@@ -149,7 +150,7 @@ function judge(swept: Swept, quotaPercent: number | null): Measured {
   return {
     ...invalidBy(checks),
     value: worstLoss(apart.rates, colliding.rates),
-    ci95: worstLossCi95(apart, colliding),
+    ...windowInterval(worstLossCi95(apart, colliding)),
     ciScope: 'within-process',
     processes: TENANTS,
     headline: null,

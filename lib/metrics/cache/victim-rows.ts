@@ -3,6 +3,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, unsupported, withoutNumber } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 import {
@@ -146,7 +147,7 @@ export async function measureBeside(context: MeasureContext, plan: VictimPlan, r
   return {
     ...invalidBy(checks),
     value: headline[reading.name] as number,
-    ci95: headline.ci95 as Measured['ci95'],
+    ...windowInterval(headline.ci95 as Measured['ci95']),
     ciScope: 'within-process',
     processes: first.neighbours + 1,
     headline: null,

@@ -6,6 +6,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { contextOf } from '../tenants.js';
 import {
@@ -191,7 +192,7 @@ function judge(context: MeasureContext, measured: readonly Outcome[]) {
   return {
     ...invalid,
     value: headline?.retainedPercent ?? null,
-    ci95: headline?.ci95 ?? null,
+    ...windowInterval(headline?.ci95),
     ciScope: 'within-process' as const,
     processes: 2,
     headline: null,

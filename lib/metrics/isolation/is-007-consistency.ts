@@ -7,6 +7,7 @@ import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { contextOf } from '../tenants.js';
 import { idleReason } from './aggressor-menu.js';
@@ -164,11 +165,12 @@ async function play(
   return {
     ...invalidBy(checks),
     value: valid ? cvOf(work) : null,
-    ci95: valid
-      ? figureOfWindows([work.length], ([windows]) => cvOf((windows as number[]).map((i) => work[i] as number)), {
+    ...windowInterval(
+      valid &&
+        figureOfWindows([work.length], ([windows]) => cvOf((windows as number[]).map((i) => work[i] as number)), {
           isPositive: true,
-        }).ci95
-      : null,
+        }).ci95,
+    ),
     ciScope: 'within-process',
     processes: TENANTS,
     headline: null,

@@ -6,6 +6,7 @@ import { percentileFloors } from '../../stats/summary.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { contextOf } from '../tenants.js';
 import {
@@ -152,7 +153,7 @@ function judge(rows: readonly Row[], entered: TenantContext | undefined): Measur
   return {
     ...invalidBy(checks),
     value: headline.jain,
-    ci95: headline.ci95,
+    ...windowInterval(headline.ci95),
     ciScope: 'within-process',
     processes: HEADLINE,
     headline: null,

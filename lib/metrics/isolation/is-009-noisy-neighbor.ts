@@ -4,6 +4,7 @@ import { type AtLevel, largestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
 import { measureFunction } from '../measure-function.js';
 import { type MeasureContext, type Measured, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { FIRST_ID, inScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
@@ -141,7 +142,7 @@ export function judge({ rows, alone, degradations, quotaBytes, sharing, entered 
   return {
     value: worst.degradationPercent,
     // The row has the interval of its aggressor; this one is of the worst, whichever it is.
-    ci95: degradations.size > 0 ? largestOf([...degradations.values()]).ci95 : null,
+    ...windowInterval(degradations.size > 0 && largestOf([...degradations.values()]).ci95),
     ciScope: 'within-process',
     processes: 2,
     headline: null,

@@ -7,6 +7,7 @@ import { askSession, type SessionTask } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { grown, type Populated, separable, withTenants } from '../tenants.js';
 import { NS_PER_MS, NS_PER_US } from '../units.js';
 import { type Steps, type StepVariation, stepVariation } from './step-variation.js';
@@ -193,7 +194,7 @@ function judge({ mostBatch, alone, beside, reason }: Played): Measured {
   return {
     ...invalidBy(checks),
     value: variation?.cv ?? null,
-    ci95: variation?.ci95 ?? null,
+    ...windowInterval(variation?.ci95),
     processes: 1,
     headline: null,
     details: {

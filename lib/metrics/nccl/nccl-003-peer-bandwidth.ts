@@ -5,6 +5,7 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { windowInterval } from '../sample-stats.js';
 import { headlineBytes } from '../pcie/copy-curve.js';
 import { MIB } from '../units.js';
 import { isSimulated } from './collectives.js';
@@ -93,7 +94,7 @@ function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): 
   return {
     ...invalidBy(checks),
     value: estimate?.gbs?.value ?? null,
-    ci95: slowestCi95(reachable),
+    ...windowInterval(slowestCi95(reachable)),
     processes: gpus.workers.length,
     headline: estimate?.samples ?? null,
     details: {
