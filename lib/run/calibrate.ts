@@ -97,7 +97,7 @@ const PROCESSES = { quick: 1, standard: 3, thorough: 3 } as const;
 /** More without a delay, because its error is part of every row of a function. */
 const PROCESSES_WITHOUT = { quick: 3, standard: 7, thorough: 7 } as const;
 
-/** For each function, the row of the process with the median deviation from the true value. */
+/** For each function, the row of the process with the median deviation from the true value, of those with an interval. */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   const processes: Map<string, FunctionRow>[] = [];
   const count = (delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES)[request.tier];
@@ -105,7 +105,9 @@ async function functionsUnder(request: CalibrationRequest, delayNs: number): Pro
   const excess = ({ overheadNs, achievedNs }: FunctionRow) => overheadNs - (achievedNs ?? 0);
   return new Map(
     FUNCTIONS.flatMap((name) => {
-      const rows = processes.flatMap((functions) => functions.get(name) ?? []).sort((a, b) => excess(a) - excess(b));
+      const all = processes.flatMap((functions) => functions.get(name) ?? []).sort((a, b) => excess(a) - excess(b));
+      const known = all.filter(({ ci95 }) => ci95 !== null);
+      const rows = known.length > 0 ? known : all;
       const middle = rows[Math.floor(rows.length / 2)];
       return middle ? [[name, middle] as const] : [];
     }),
