@@ -18,6 +18,8 @@ interface Use {
   questions: readonly Question[];
   /** Further metrics that decide. */
   others: readonly Source[];
+  /** Models that decide too where they were measured beside a program of the user's own. */
+  models?: readonly Source[];
   /** Violations that decide before any cost. */
   causes: readonly string[];
 }
@@ -30,12 +32,14 @@ const uses: readonly Use[] = [
     purpose: 'serving',
     questions: ['program', 'start', 'calls', 'neighbours'],
     others: [],
+    models: [other('LLM-004', 'time per token', 'change')],
     causes: FAULT_CAUSES,
   },
   {
     name: 'Training',
     purpose: 'training',
     questions: ['program'],
+    models: [other('OH-010', 'throughput lost')],
     others: [other('LLM-010', 'scaling over GPUs', 'change'), other('NCCL-001', 'all-reduce')],
     causes: FAULT_CAUSES,
   },
@@ -75,11 +79,14 @@ const isMeasured = ({ word }: Figure): boolean => word !== 'not measured';
 function figuresOf({ evidence, systems, cards }: Known, use: Use, system: string): Figure[] {
   const card = cards[systems.indexOf(system)];
   const lines = card?.lines.filter(({ question }) => use.questions.includes(question)) ?? [];
-  const others = use.others.flatMap((source) => {
-    const found = sourceOf(evidence, [source], systems);
-    return found ? [figureOf(evidence, found, system)] : [];
-  });
-  return [...lines.flatMap(({ figures }) => figures), ...others];
+  const figures = lines.flatMap((line) => line.figures);
+  const others = [...(use.models ?? []), ...use.others]
+    .filter(({ id }) => !figures.some(({ metric }) => metric === id))
+    .flatMap((source) => {
+      const found = sourceOf(evidence, [source], systems);
+      return found ? [figureOf(evidence, found, system)] : [];
+    });
+  return [...figures, ...others];
 }
 
 const MOST = 3;

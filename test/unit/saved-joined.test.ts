@@ -123,6 +123,18 @@ describe('the first sentence of a joined document', () => {
     expect(text.split(' ').length).toBeLessThanOrEqual(40);
   });
 
+  it('counts a model that was measured, also where the server decides nothing', () => {
+    const equal = { native: 1, 'hami-50': 1, 'mps-50': 1 };
+    const withModel = (factors: typeof equal) => joined(ofMetrics(factors, ['LLM-004']), ofServer(equal));
+    const inference = (document: ComparisonDocument) =>
+      answerOf(document).recommendations.find(({ use }) => use === 'Inference');
+    const slowModel = inference(withModel({ ...equal, 'mps-50': 1.2 }));
+    expect(slowModel?.decides).toContain('LLM-004');
+    expect(slowModel?.reason).toBe('hami-50 is better than mps-50: time per token.');
+    // Without a model its absence is not named: the program answers the question.
+    expect(inference(together)?.missing).not.toContain('LLM-004');
+  });
+
   it('rules out a system whose faults reach others, before any cost', () =>
     expect(decision(violated('fault'))).toMatch(
       /^For serving do not use hami-50, because hami-50 lets 1 fault .*: server\/tokens-per-second -20\.00 %/,
