@@ -9,6 +9,7 @@ import { cardOf } from './cards.js';
 import { sharedCauses } from './causes.js';
 import { decisionOf } from './decision.js';
 import { evidenceOf } from './figures.js';
+import { orderedAdvice, orderedCard } from './purpose-order.js';
 import { recommendationsOf } from './recommendations.js';
 import { unknownOf } from './unknown.js';
 import { brokenBy } from './violation-causes.js';
@@ -32,10 +33,10 @@ export function answerOf(document: ResultDocument): Answer {
   const purpose = isComparison(document) ? (document.plan.purpose ?? null) : null;
   return harmless({
     decision: decisionOf({ cards, broken, recommendations, baseline, purpose, effects: view.effects }),
-    cards,
+    cards: cards.map((card) => orderedCard(card, purpose)),
     violations: broken,
     causes,
-    recommendations,
+    recommendations: orderedAdvice(recommendations, purpose),
     unknown: unknownOf(view, cards),
   });
 }

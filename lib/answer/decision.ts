@@ -110,7 +110,9 @@ function costs(concluded: Concluded, use = 'Use'): string | null {
       .map((cost, i) => `${i === 0 ? use : 'use'} ${cost.system} only where ${acceptable(cost)}`)
       .join('; ')
       .concat('.');
-  const figures = cards.flatMap(({ lines }) => lines.slice(0, 3).flatMap((line) => line.figures));
+  const figures = cards.flatMap(({ lines }) =>
+    lines.filter(({ question }) => order.includes(question)).flatMap((line) => line.figures),
+  );
   const better = firstOfEach(cards, 'faster');
   const gains = better.map((cost) => `${cost.system} gains ${costText(cost)}`).join('; ');
   const others = slowerMetrics(concluded);
@@ -154,6 +156,14 @@ function otherCosts(concluded: Concluded): string | null {
   return firstOfEach(cards, 'slower').length > 0 ? costs({ ...concluded, cards }) : null;
 }
 
+/** A preference for the purpose comes before quotas, unless they are the purpose. */
+function withoutPrograms(concluded: Concluded): Sentence[] {
+  const { purpose } = concluded;
+  const [limits, preferred] = [quotas(concluded), preference(concluded)];
+  const first = purpose === null || purpose === 'strict-tenants' ? [limits, preferred] : [preferred, limits];
+  return [...first, costs(concluded)];
+}
+
 /** Of a document about programs: which system, and what the program loses, in one sentence if there is a choice. */
 function withPrograms(concluded: Concluded, loss: string): Sentence[] {
   const { cards, purpose } = concluded;
@@ -178,8 +188,7 @@ type Sentence = string | readonly string[] | null;
 
 export function decisionOf(concluded: Concluded): string {
   const loss = programLoss(concluded.cards);
-  const sentences: Sentence[] =
-    loss === null ? [quotas(concluded), preference(concluded), costs(concluded)] : withPrograms(concluded, loss);
+  const sentences: Sentence[] = loss === null ? withoutPrograms(concluded) : withPrograms(concluded, loss);
   const decision = [...sentences, promises(concluded)].reduce<string>((text, sentence) => {
     const forms = [sentence ?? []].flat().map((form) => (text === '' ? form : `${text} ${form}`));
     const found = forms.find((form) => form.split(' ').length <= MOST_WORDS);
