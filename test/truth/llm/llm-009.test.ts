@@ -36,7 +36,7 @@ const batching = (system: System, plan: BatchingPlan = {}) =>
 interface Row {
   coTenants: number;
   cv: number;
-  ci95: [number, number];
+  ci95: [number, number] | null;
   steps: number;
   meanBatch: number;
   stepP50Ms: number;
@@ -90,9 +90,12 @@ describe('LLM-009', () => {
     expect(alone.stepP99Ms).toBeLessThan(1.05 * (sorted[Math.ceil(0.99 * sorted.length) - 1 + BESIDE] as number));
     const [value, recorded] = [result.value as number, cvOf(own)];
     expect(value).toBeGreaterThan(0.95 * recorded - 0.01);
-    expect(alone.ci95[0]).toBeLessThan(1.05 * recorded + 0.01);
-    expect(value).toBeGreaterThan(alone.ci95[0]);
-    expect(value).toBeLessThan(alone.ci95[1]);
+    // On a busy machine steps may depend on each other so much that there is none.
+    if (alone.ci95) {
+      expect(alone.ci95[0]).toBeLessThan(1.05 * recorded + 0.01);
+      expect(value).toBeGreaterThan(alone.ci95[0]);
+      expect(value).toBeLessThan(alone.ci95[1]);
+    }
     expect(beside.coTenants).toBe(1);
     const shared = victim.slice(2 * WARM + CAPACITY + alone.steps);
     // One of the two may begin late, so fewer steps lie in their common time.
