@@ -59,7 +59,10 @@ const LONG_CALL_READINGS = 40;
 const LONG_CALL_NS = 50_000;
 /** The same for a difference between calls, which both include that way. */
 export const LOOP_READINGS = 4;
-/** What a hook takes to write its record, outside of its own time, beside programs that evict its caches (seen: 0.3 us). */
+/**
+ * What a recorded call takes to write its record, outside of its recorded time, beside programs that evict its caches
+ * (seen: 0.3 us).
+ */
 export const WRITING_NS = 400;
 /** An estimate with a wider relative interval recovers nothing, however disturbed the machine is. */
 const WIDEST = 0.03;
