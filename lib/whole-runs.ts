@@ -138,14 +138,13 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
   checkLabels(parsed);
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
   const costing = new Costing(pricesFrom(pricesGiven(prices)), parsed);
-  const asked = prepared({ ...rest, tier: rest.tier ?? 'standard' });
-  const budgeted =
-    seconds === null ? null : planWithin({ metrics: asked.plan.metrics, systems: parsed.length, seconds });
-  const single = budgeted === null ? asked : prepared({ ...rest, tier: budgeted.tier });
-  const aim = budgeted?.rounds ?? aimOf(options, single.plan.tier);
+  const single = prepared({ ...rest, tier: rest.tier ?? 'standard' });
+  const { metrics, tier, seed, purpose = null } = single.plan;
+  const budgeted = seconds === null ? null : planWithin({ metrics, systems: parsed.length, seconds });
+  const aim = budgeted?.rounds ?? aimOf(options, tier);
   const request = {
     ...single,
-    plan: withProcesses(single.plan, parsed.length),
+    plan: withProcesses(makePlan(metrics, budgeted?.tier ?? tier, seed, purpose), parsed.length),
     systems: parsed,
     allowMissing,
     keepGoing,

@@ -36,5 +36,5 @@ export function budgetText(
   rounds: number,
 ): string {
   const what = `${counted(rounds, 'round')} at tier ${plan.tier}`;
-  return `Budget ${duration(seconds)}: ${what} fit. ${unresolvedText(plan, rounds)}`;
+  return [`Budget ${duration(seconds)}: ${what} fit.`, unresolvedText(plan, rounds)].filter(Boolean).join(' ');
 }

@@ -35,7 +35,8 @@ export const rateFor = ({ tested, established }: Family): number =>
 
 /**
  * The distance from a bound at which a test at the two-sided rate `alpha` finds it with this power. On the scale of the
- * variances. `recordedSd`: the recorded standard deviation of one value, if the test uses it too.
+ * variances. `recordedSd`: the recorded standard deviation of one value, if the test uses it too; the distance is then
+ * rather too long, because a recorded spread varies less than this approximation says.
  */
 function distance(
   variances: Variances,

@@ -93,6 +93,6 @@ describe('--budget', () => {
 
   it('says nothing about metrics without a direction', () => {
     const plan = makePlan([{ ...metricNamed('START-002'), direction: 'none' }], 'quick', 1);
-    expect(budgetText(1_200, plan, 2)).toBe('Budget 20 min: 2 rounds at tier quick fit. ');
+    expect(budgetText(1_200, plan, 2)).toBe('Budget 20 min: 2 rounds at tier quick fit.');
   });
 });

@@ -8,6 +8,7 @@ import {
   upperVariances,
   variancesOf,
 } from '../../lib/stats/rounds-needed.js';
+import { withRecorded } from '../../lib/stats/recorded-spread.js';
 import { decide, evidenceOf } from '../../lib/stats/verdict.js';
 import { gaussian } from './stats-fixtures.js';
 
@@ -15,12 +16,12 @@ const family = { tested: 12, established: 0 };
 const of = (sd: number) => [sd ** 2, sd ** 2] as const;
 
 /** Share of simulated comparisons, as the only real effect of twelve, whose verdict is not inconclusive. */
-function decided(size: number, sd: number, rounds: number, bound: number): number {
+function decided(size: number, sd: number, rounds: number, bound: number, recordedSd: number | null = null): number {
   const noise = gaussian(rounds);
   const arm = (centre: number) => Array.from({ length: rounds }, () => centre + sd * noise());
   const none = { evidence: { centre: 0, p: 1, ci90: null, ci95: null }, delta: bound };
   const runs = Array.from({ length: 400 }, () => {
-    const evidence = evidenceOf(differenceEstimate(arm(size), arm(0)));
+    const evidence = evidenceOf(withRecorded(differenceEstimate(arm(size), arm(0)), recordedSd, rounds));
     return decide([{ evidence, delta: bound }, ...Array.from({ length: 11 }, () => none)])[0]?.verdict;
   });
   return runs.filter((verdict) => verdict !== 'inconclusive').length / runs.length;
@@ -59,6 +60,13 @@ describe('the smallest effect that rounds find', () => {
     const size = detectable(of(0.03), 6, family, 0.8);
     expect(decided(size, 0.03, 6, 0.0001)).toBeGreaterThan(0.72);
     expect(decided(size, 0.03, 6, 0.0001)).toBeLessThan(0.88);
+  });
+
+  it('is smaller in two rounds where the verdict uses a recorded spread', () => {
+    const size = detectable(of(0.03), 2, family, 0.8, 0.03);
+    expect(size).toBeLessThan(0.8 * detectable(of(0.03), 2, family, 0.8));
+    expect(decided(size, 0.03, 2, 0.0001, 0.03)).toBeGreaterThan(0.8);
+    expect(decided(0.7 * size, 0.03, 2, 0.0001, 0.03)).toBeLessThan(0.5);
   });
 });
 
