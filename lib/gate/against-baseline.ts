@@ -9,7 +9,7 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { besides } from '../results/rounds.js';
 import { isSimulated, type ResultDocument } from '../results/kinds.js';
 import { viewOf } from '../results/view.js';
-import { type Directed, effectsOf, type Measured } from '../run/family.js';
+import { type Directed, effectsOf, isDirected, type Measured } from '../run/family.js';
 import type { Baseline } from '../saved/baseline-store.js';
 import type { Environment } from './document.js';
 import { environmentDifferences, environmentOf } from './environment.js';
@@ -85,7 +85,7 @@ export function checkKinds(systems: readonly { name: string; kind: string }[], {
 
 /** The rounds of two sessions are not beside each other, so drift between the sessions is part of the effect. */
 function effectsAgainst(now: Systems, then: Systems, baseline: string, metrics: readonly MetricDefinition[]): Effect[] {
-  const directed = metrics.filter((metric): metric is Directed => metric.direction !== 'none');
+  const directed = metrics.filter(isDirected);
   return [...now.keys()].flatMap((system) => {
     const measured = directed
       .map((metric) => measuredIn(metric, system, now, then))

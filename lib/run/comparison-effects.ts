@@ -5,7 +5,7 @@
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { type Directed, effectsOf, type Measured } from './family.js';
+import { type Directed, effectsOf, isDirected, type Measured } from './family.js';
 
 /** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
@@ -76,8 +76,6 @@ function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
     invalid,
   };
 }
-
-const isDirected = (metric: MetricDefinition): metric is Directed => metric.direction !== 'none';
 
 /** A metric has no effect unless some round measured it in both arms. */
 function family(metrics: readonly Directed[], system: Arms, baseline: Arms): Effect[] {

@@ -9,6 +9,8 @@ import { decide, type Decision } from '../stats/verdict.js';
 
 export type Directed = MetricDefinition & { direction: 'lower' | 'higher' };
 
+export const isDirected = (metric: MetricDefinition): metric is Directed => metric.direction !== 'none';
+
 /** The values of one metric, one per round. */
 export interface Measured {
   metric: Directed;

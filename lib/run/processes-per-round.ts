@@ -50,13 +50,17 @@ export function withProcesses(plan: Plan, systems: number): Plan {
   return plan;
 }
 
+/** Processes behind each recorded value; values are recorded at tier standard. */
+export const recordedProcesses = ({ furtherProcesses }: MetricDefinition): number =>
+  furtherProcesses?.startedItself?.standard ?? 1;
+
 /** Null for a metric that cannot be measured by further processes, or of which no variance is recorded. */
-function candidateOf({ id, furtherProcesses }: MetricDefinition, tier: Tier): Candidate | null {
+function candidateOf(metric: MetricDefinition, tier: Tier): Candidate | null {
+  const { id, furtherProcesses } = metric;
   const recorded = recordedVariances[id];
   if (!furtherProcesses || recorded?.scale !== 'log') return null;
   const { seconds, startedItself } = furtherProcesses;
-  // Recorded at this tier.
-  const ofOne = Math.max(recorded.sd, recorded.sdLayer) * Math.sqrt(startedItself?.standard ?? 1);
+  const ofOne = Math.max(recorded.sd, recorded.sdLayer) * Math.sqrt(recordedProcesses(metric));
   const wanted = Math.min(MOST_PROCESSES, Math.ceil((ofOne / TARGET_SD) ** 2));
   const weight = ofOne / Math.sqrt(seconds);
   return { id, base: startedItself?.[tier] ?? 1, seconds, wanted, weight, startsItself: startedItself !== undefined };

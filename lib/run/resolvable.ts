@@ -1,10 +1,10 @@
 /** What a planned number of rounds will not resolve. The one place that knows how small an effect rounds can show. */
-import type { MetricDefinition } from '../metrics/metric.js';
 import { recordedVariances } from '../metrics/recorded-variances.js';
 import { counted } from '../results/quantity.js';
 import { detectable } from '../stats/rounds-needed.js';
-import { type Directed, modelOf } from './family.js';
+import { type Directed, isDirected, modelOf } from './family.js';
 import type { Plan } from './plan.js';
+import { recordedProcesses } from './processes-per-round.js';
 
 /** An effect of this size should be found. */
 const WANTED = 0.1;
@@ -14,8 +14,6 @@ const POWER = 0.8;
 const SHARED = 0.3;
 const MOST_NAMED = 8;
 
-const isDirected = (metric: MetricDefinition): metric is Directed => metric.direction !== 'none';
-
 interface Shown {
   id: string;
   /** The smallest effect that is found with probability `POWER`: 0.1 is 10 %. */
@@ -24,10 +22,10 @@ interface Shown {
 
 /** Null for a metric whose ratio has no recorded variance. */
 function shownOf(metric: Directed, { processes = {} }: Pick<Plan, 'processes'>, rounds: number, tested: number) {
-  const { id, delta, furtherProcesses } = metric;
+  const { id, delta } = metric;
   const record = recordedVariances[id];
   if (record?.scale !== 'log' || !('relative' in delta)) return null;
-  const recordedAt = furtherProcesses?.startedItself?.standard ?? 1;
+  const recordedAt = recordedProcesses(metric);
   const part = SHARED + ((1 - SHARED) * recordedAt) / Math.max(recordedAt, processes[id] ?? 1);
   const variances = [part * record.sdLayer ** 2, part * record.sd ** 2] as const;
   const distance = detectable(variances, rounds, { tested, established: 0 }, POWER, modelOf(metric).sd);

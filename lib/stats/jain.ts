@@ -1,6 +1,6 @@
 /** How evenly something is divided. */
 import type { Interval } from './estimate.js';
-import { FEWEST_EFFECTIVE, longRun, neighbourCorrelation, SLOW_PARTS, slowParts } from './long-run.js';
+import { FEWEST_EFFECTIVE, longRun, mean, neighbourCorrelation, SLOW_PARTS, slowParts } from './long-run.js';
 import { gaussianFrom, seededRandom } from './random.js';
 
 /** Jain, Chiu and Hawe: 1 where all are equal, 1/n where one tenant has everything; null where every share is 0. */
@@ -12,7 +12,6 @@ export function jain(parts: readonly number[]): number | null {
 const DRAWS = 1_000;
 /** Halvings of a factor's range: to a thousandth. */
 const BISECTIONS = 12;
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const squared = (values: readonly number[]): number => values.reduce((sum, value) => sum + value ** 2, 0);
 
 /** What each part is above or below the mean part, relative to it. The index is 1 ÷ (1 + the mean of their squares). */

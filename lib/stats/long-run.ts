@@ -15,7 +15,7 @@ const MOST_CORRELATED = 0.97;
 /** Samples that alternate make the slow parts small. A quarter leaves the coverage of independent samples as it is. */
 const LEAST_OF_VARIANCE = 0.25;
 
-const mean = (values: ArrayLike<number>): number => {
+export const mean = (values: ArrayLike<number>): number => {
   const all = Float64Array.from(values);
   return all.reduce((sum, value) => sum + value, 0) / all.length;
 };
