@@ -9,7 +9,7 @@ import type { MetricResult } from '../../../lib/results/document.js';
 import { environmentUnder } from '../../native/measured.js';
 import { type Recorded, recordedByProcess } from '../../native/record.js';
 import { ownRegion } from '../../temporary.js';
-import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
+import { type Measured, undisturbed, undisturbedRecord } from '../../undisturbed.js';
 
 const COPY = 16 * 2 ** 20;
 /** Slow enough for the host to keep up with, whatever else it does. */
@@ -26,7 +26,8 @@ const WINDOWS = [9, 4, 2, 2];
  */
 const SHORT = { aloneMs: 40, togetherMs: 400, leads: 10 };
 /**
- * Tolerance: a tenant reads the clock before its first copy and after its last one, and may lose the processor there.
+ * Tolerance: a tenant reads the clock before its first copy and after its last one. Where it lost the processor there for
+ * longer, the measurement is repeated.
  */
 const LATE = 0.8;
 
@@ -63,40 +64,50 @@ function windowsOf({ calls }: Recorded): number[] {
   return windows;
 }
 
-const near = (estimate: number, rate: number): void => {
-  expect(estimate).toBeLessThanOrEqual(1.001 * rate);
-  expect(estimate).toBeGreaterThanOrEqual(LATE * rate);
-};
 const mean = (...rates: number[]): number => rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+const ascending = (rates: readonly number[]) => [...rates].sort((a, b) => a - b);
+
+/**
+ * Each published rate beside the recorded one. The first tenant's windows: alone, together, together, alone; the same
+ * with two tenants; and the copies that keep the link busy while it is read.
+ */
+function publishedAndRecorded(result: MetricResult, tenants: readonly number[][]): [published: number, rate: number][] {
+  const [four, two] = rowsOf(result) as [Row, Row];
+  const first = tenants.find((windows) => windows.length > 8) as number[];
+  const together = tenants.map((windows) =>
+    windows === first ? mean(first[1] as number, first[2] as number) : mean(windows[0] as number, windows[1] as number),
+  );
+  return [
+    [four.aloneGbs[0] as number, mean(first[0] as number, first[3] as number)],
+    [two.aloneGbs[0] as number, mean(first[4] as number, first[7] as number)],
+    ...ascending(four.gbs).map((rate, i): [number, number] => [rate, ascending(together)[i] as number]),
+  ];
+}
+
+/** Why this measurement has to be repeated, or null. */
+function disturbance({ result, record }: Measured): string | null {
+  const tenants = recordedByProcess(record).map(windowsOf);
+  const windows = tenants.map(({ length }) => length).sort((a, b) => b - a);
+  // Windows are matched in their order, so no release may have been repeated.
+  if (windows.join() !== WINDOWS.join()) return `windows: ${windows.join()}, planned ${WINDOWS.join()}`;
+  if (result.status !== 'ok') return null;
+  const late = publishedAndRecorded(result, tenants).find(([published, rate]) => published < LATE * rate);
+  return late ? `${late[0]} GB/s, ${late[1]} while it copied` : null;
+}
 
 describe('PCIE-003', () => {
   it('recovers the bandwidth of one tenant and of each of several', async () => {
     const { result, record } = await undisturbedRecord(
       (folder) => contended('recorded=cuMemcpyHtoDAsync_v2+cuMemHostAlloc', TIMES, folder),
-      // Windows are matched in their order, so no release may have been repeated.
-      (measured) => {
-        const windows = recordedByProcess(measured.record)
-          .map((process) => windowsOf(process).length)
-          .sort((a, b) => b - a);
-        return windows.join() === WINDOWS.join() ? null : `windows: ${windows.join()}, planned ${WINDOWS.join()}`;
-      },
+      disturbance,
     );
     expect(result.reason).toBeUndefined();
-    const tenants = recordedByProcess(record).map(windowsOf);
     const [four, two] = rowsOf(result) as [Row, Row];
     expect([four.tenants, two.tenants]).toEqual([4, 2]);
-    // Windows alone, together, together, alone; the same with two tenants; and the copies that keep the link busy while
-    // it is read.
-    const first = tenants.find((windows) => windows.length > 8) as number[];
-    near(four.aloneGbs[0] as number, mean(first[0] as number, first[3] as number));
-    near(two.aloneGbs[0] as number, mean(first[4] as number, first[7] as number));
-    const together = tenants.map((windows) =>
-      windows === first
-        ? mean(first[1] as number, first[2] as number)
-        : mean(windows[0] as number, windows[1] as number),
-    );
-    const ascending = (rates: readonly number[]) => [...rates].sort((a, b) => a - b);
-    for (const [i, rate] of ascending(four.gbs).entries()) near(rate, ascending(together)[i] as number);
+    for (const [published, rate] of publishedAndRecorded(result, recordedByProcess(record).map(windowsOf))) {
+      expect(published).toBeLessThanOrEqual(1.001 * rate);
+      expect(published).toBeGreaterThanOrEqual(LATE * rate);
+    }
     // A tenant has the link to itself where its window does not overlap with the others'.
     expect(four.aggregateGbs).toBeLessThanOrEqual(GBS / LATE);
     expect(result.value).toBeCloseTo(100 * (1 - Math.min(...four.gbs) / (four.aloneGbs[0] as number)), 9);
