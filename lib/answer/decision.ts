@@ -7,6 +7,7 @@ import type { PurposeName } from '../results/purpose-names.js';
 import { named } from './candidates.js';
 import { phaseName } from './causes.js';
 import { ends } from './figures.js';
+import { provingFigures } from './limit-figures.js';
 import { programFigure, programLoss } from './program-loss.js';
 import { useFor } from './recommendations.js';
 import { headOf, QUOTA_CAUSES } from './violation-causes.js';
@@ -23,8 +24,11 @@ export interface Concluded {
   purpose: PurposeName | null;
 }
 
-const holdsAll = ({ lines }: Card): boolean =>
-  lines.some(({ question, figures }) => question === 'limits' && figures.every(({ word }) => word === 'holds'));
+/** Violations with these causes were looked for and not found. */
+function holds({ lines }: Card, causes: readonly string[]): boolean {
+  const figures = lines.flatMap((line) => line.figures);
+  return provingFigures(causes).every((name) => figures.some(({ what, word }) => what === name && word === 'holds'));
+}
 
 /** Items are left to the list of violations where they are many. */
 const MOST_OF_CAUSE = 18;
@@ -36,25 +40,34 @@ function promises({ broken }: Concluded): string | null {
   return first ? `Check before use: ${plain(first.system)} ${briefly(first)}.` : null;
 }
 
+/** Systems with violations that decide. */
+const harmedBy = (broken: readonly Broken[], causes: readonly string[]): string[] => [
+  ...new Set(broken.filter(({ cause }) => causes.includes(cause)).map(({ system }) => plain(system))),
+];
+
 /** Which systems not to use for something, with the first cause, and the same without it. */
-function ruledOut({ cards, broken }: Concluded, use: string, causes: readonly string[]): [string, string] | null {
-  const violated = broken.filter(({ cause }) => causes.includes(cause));
-  const [first] = violated;
+function ruledOut(
+  { cards, broken }: Concluded,
+  use: string,
+  causes: readonly string[],
+  said: (one: Broken) => string,
+): [string, string] | null {
+  const first = broken.find(({ cause }) => causes.includes(cause));
   if (!first) return null;
-  const breaking = [...new Set(violated.map(({ system }) => plain(system)))];
-  const holding = cards.filter((card) => holdsAll(card) && !breaking.includes(card.system));
+  const breaking = harmedBy(broken, causes);
+  const holding = cards.filter((card) => holds(card, causes) && !breaking.includes(card.system));
+  const why = `because ${plain(first.system)} ${said(first)}`;
+  if (cards.length > 1 && breaking.length === cards.length)
+    return [`For ${use} use none of ${named(breaking)}, ${why}.`, `For ${use} use none.`];
   const which =
     holding.length > 0
       ? `use ${named(holding.map(({ system }) => system))}, not ${named(breaking, 'or')}`
-      : cards.length === 1
-        ? `do not use ${named(breaking)}`
-        : breaking.length === cards.length
-          ? `use none of ${named(breaking)}`
-          : `do not use ${named(breaking, 'or')}`;
-  return [`For ${use} ${which}, because ${plain(first.system)} ${briefly(first)}.`, `For ${use} ${which}.`];
+      : `do not use ${named(breaking, 'or')}`;
+  return [`For ${use} ${which}, ${why}.`, `For ${use} ${which}.`];
 }
 
-const quotas = (concluded: Concluded): [string, string] | null => ruledOut(concluded, 'strict quotas', QUOTA_CAUSES);
+const quotas = (concluded: Concluded): [string, string] | null =>
+  ruledOut(concluded, 'strict quotas', QUOTA_CAUSES, briefly);
 
 interface Cost {
   system: string;
@@ -143,7 +156,7 @@ function choice(concluded: Concluded): string | null {
   const { cards, purpose } = concluded;
   const placed = preference(concluded);
   if (placed !== null || purpose === null || cards.length < 2) return placed;
-  const [excluded] = ruledOut(concluded, purpose, useFor(purpose)?.causes ?? []) ?? [];
+  const [excluded] = ruledOut(concluded, purpose, useFor(purpose)?.causes ?? [], headOf) ?? [];
   return excluded ?? `For ${purpose} tests prefer none of ${named(cards.map(({ system }) => system))}.`;
 }
 
@@ -156,12 +169,16 @@ function otherCosts(concluded: Concluded): string | null {
   return firstOfEach(cards, 'slower').length > 0 ? costs({ ...concluded, cards }) : null;
 }
 
-/** A preference for the purpose comes before quotas, unless they are the purpose. */
+/** The purpose comes before quotas, unless they are it. Costs are those of systems that suit it. */
 function withoutPrograms(concluded: Concluded): Sentence[] {
-  const { purpose } = concluded;
-  const [limits, preferred] = [quotas(concluded), preference(concluded)];
-  const first = purpose === null || purpose === 'strict-tenants' ? [limits, preferred] : [preferred, limits];
-  return [...first, costs(concluded)];
+  const { cards, broken, purpose } = concluded;
+  const limits = quotas(concluded);
+  if (purpose === null || purpose === 'strict-tenants') return [limits, preference(concluded), costs(concluded)];
+  const harmed = harmedBy(broken, useFor(purpose)?.causes ?? []);
+  const suits = ({ system }: { system: string }) => harmed.length === cards.length || !harmed.includes(plain(system));
+  const suitable = { ...concluded, cards: cards.filter(suits), effects: concluded.effects.filter(suits) };
+  // The reason is among the violations: what the systems cost matters more here.
+  return [choice(concluded), limits?.[1] ?? null, costs(suitable)];
 }
 
 /** Of a document about programs: which system, and what the program loses, in one sentence if there is a choice. */

@@ -45,8 +45,24 @@ function excess(own: readonly Broken[]): string {
     : 'to exceed it';
 }
 
+const MEMORY = 'memory';
+const COMPUTE = 'compute';
+const FAULTS = 'faults of a neighbour';
+
+/** Names of figures that say whether violations with these causes were looked for and not found. */
+export const provingFigures = (causes: readonly string[]): string[] =>
+  (
+    [
+      [MEMORY, MEMORY_CAUSES],
+      [COMPUTE, COMPUTE_CAUSES],
+      [FAULTS, FAULT_CAUSES],
+    ] as const
+  )
+    .filter(([, own]) => own.some((cause) => causes.includes(cause)))
+    .map(([what]) => what);
+
 export function memoryFigure(findings: Findings, own: readonly Broken[], system: string): Figure | null {
-  const what = 'memory';
+  const what = MEMORY;
   const violated = own.filter(({ cause }) => MEMORY_CAUSES.includes(cause));
   if (violated.length > 0) return brokenFigure(what, violated, 'way', excess(violated));
   const id = cellsOf(findings, ['IS-011', 'IS-001']) ?? tried(findings, ['IS-011', 'IS-001']);
@@ -78,7 +94,7 @@ function shareOf({ value, results }: Cell): Share | null {
 }
 
 export function computeFigure(findings: Findings, own: readonly Broken[], system: string): Figure | null {
-  const what = 'compute';
+  const what = COMPUTE;
   const { evidence } = findings;
   const [violated] = own.filter(({ cause }) => COMPUTE_CAUSES.includes(cause));
   if (violated) {
@@ -107,7 +123,7 @@ export function computeFigure(findings: Findings, own: readonly Broken[], system
 }
 
 export function faultFigure(findings: Findings, own: readonly Broken[], system: string): Figure | null {
-  const what = 'faults of a neighbour';
+  const what = FAULTS;
   const violated = own.filter(({ cause }) => FAULT_CAUSES.includes(cause));
   if (violated.length > 0) return brokenFigure(what, violated, 'fault', 'reach another tenant');
   const id = cellsOf(findings, ['IS-010']);

@@ -4,21 +4,17 @@ import { answerOf } from '../../lib/answer/answer.js';
 import type { ComparisonDocument } from '../../lib/results/document.js';
 import { purposeNames } from '../../lib/results/purpose-names.js';
 import { ofMetrics } from './joined-fixtures.js';
+import { comparison, measured as result } from './report-fixtures.js';
 
 const measured = ofMetrics({ native: 1, a: 1.3, b: 1 });
-const of = (purpose: ComparisonDocument['plan']['purpose']) => {
-  const { purpose: _, ...plan } = measured.plan;
-  return answerOf({
-    ...measured,
-    plan: { ...plan, ...(purpose && { purpose }) },
-    violations: [
-      {
-        system: 'a',
-        metric: 'IS-001',
-        detail: 'cuMemAlloc_v2: 12 GiB granted under a limit of 10 GiB; NVML shows 12.4 GiB',
-      },
-    ],
-  });
+const overLimit = {
+  system: 'a',
+  metric: 'IS-001',
+  detail: 'cuMemAlloc_v2: 12 GiB granted under a limit of 10 GiB; NVML shows 12.4 GiB',
+};
+const of = (purpose: ComparisonDocument['plan']['purpose'], document = measured, violations = [overLimit]) => {
+  const { purpose: _, ...plan } = document.plan;
+  return answerOf({ ...document, plan: { ...plan, ...(purpose && { purpose }) }, violations });
 };
 const questionsOf = (purpose: ComparisonDocument['plan']['purpose']) =>
   of(purpose).cards.map(({ lines }) => lines.map(({ question }) => question));
@@ -43,6 +39,30 @@ describe('the order of the answer', () => {
       expect(new Set(questionsOf(purpose)[0])).toEqual(all);
       expect(of(purpose).recommendations).toHaveLength(of(undefined).recommendations.length);
     }
+  });
+
+  /** Of `a` and `b`, one lets faults through; both cost time until the first result. */
+  const faulty = (isolated: number) =>
+    comparison(
+      ['native', 'a', 'b'].map((name, i) => ({
+        name,
+        metrics: (round: number) => [
+          result('START-001', [200, 300, 400][i] ?? 0, round),
+          { ...result('IS-010', 1, round), value: [1, 0, isolated][i] ?? 0 },
+        ],
+      })),
+    );
+  const fault = (system: string) => ({ system, metric: 'IS-010', detail: 'trap: reached the neighbour' });
+
+  it('of a purpose begins with the system without its violations, and the costs of that one', () => {
+    expect(of('serving', faulty(1), [fault('a'), overLimit]).decision).toMatch(
+      /^For serving use b, not a, because a lets 1 fault .*\. For strict quotas do not use a\. Use b only where \+200 ms/,
+    );
+  });
+
+  it('of a purpose for which violations rule out all says so, and what each costs', () => {
+    const { decision } = of('serving', faulty(0), [fault('a'), fault('b')]);
+    expect(decision).toMatch(/^For serving use none of a and b, because a.*For strict quotas use none\./);
   });
 
   it('names a preference before quotas, unless they are the purpose', () => {
