@@ -1,7 +1,11 @@
-// Checks the C++ sources with clang-tidy (.clang-tidy), two or more files at a time.
-import { spawn } from 'node:child_process';
+// Checks the C++ sources with clang-tidy (.clang-tidy), as many at a time as there are processors.
+//   node scripts/clang-tidy.js            all of them
+//   node scripts/clang-tidy.js --changed  those that the last two days of commits touched, or whose headers they touched
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { libraries, sourcesOf } from './native-sources.js';
 import { nodeHeaders } from './build-environment.js';
@@ -10,9 +14,36 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const napi = createRequire(import.meta.url)('node-addon-api').include_dir;
 const flags = ['-std=c++17', '-Inative', `-I${nodeHeaders}`, '-isystem', napi];
 const defines = ['-DNAPI_VERSION=8', '-DNAPI_CPP_EXCEPTIONS', '-DNODE_ADDON_API_DISABLE_DEPRECATED'];
-const files = Object.keys(libraries)
-  .flatMap(sourcesOf)
-  .map((file) => `native/${file}`);
+const sources = [
+  ...new Set(
+    Object.keys(libraries)
+      .flatMap(sourcesOf)
+      .map((file) => `native/${file}`),
+  ),
+];
+const DAYS = 2;
+
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
+/** Paths of files that differ from the newest commit that is older than the last one by `DAYS`. */
+function changedFiles() {
+  const newest = Number(git('log', '-1', '--format=%ct'));
+  const before = git('rev-list', '-1', `--before=${newest - DAYS * 86_400}`, 'HEAD');
+  return before === '' ? git('ls-files').split('\n') : git('diff', '--name-only', before).split('\n');
+}
+
+/** The sources among `changed`, and those that include a changed header by name. */
+function affected(changed) {
+  const headers = changed.filter((file) => /^native\/.*\.(h|inc)$/.test(file)).map((file) => basename(file));
+  const includes = (file) => {
+    const text = readFileSync(root + file, 'utf8');
+    return headers.some((header) => text.includes(`/${header}"`) || text.includes(`"${header}"`));
+  };
+  return sources.filter((file) => changed.includes(file) || includes(file));
+}
+
+const files = process.argv.includes('--changed') ? affected(changedFiles()) : [...sources];
+console.log(`clang-tidy: ${files.length} of ${sources.length} files.`);
 
 function check(file) {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // Runs cmake-js on native/CMakeLists.txt with the headers of the running Node, so that it downloads none.
-//   node scripts/cmake.js build [OUT] [--CDNAME=VALUE …]   everything, then ctest
+//   node scripts/cmake.js build [OUT] [--CDNAME=VALUE …]   everything, then ctest; one of the tests needs what node-gyp builds
 //   node scripts/cmake.js kernels                          regenerates the committed PTX
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -21,6 +21,7 @@ function run(program, args) {
 const cmakeJs = [require.resolve('cmake-js/bin/cmake-js'), 'build', '--directory', 'native', '--out', out, ...flags];
 if (command === 'kernels') run(process.execPath, [...cmakeJs, '--target', 'kernels']);
 else {
+  run(process.execPath, ['scripts/build-native.js']);
   run(process.execPath, cmakeJs);
   run('ctest', ['--test-dir', out, '--output-on-failure']);
 }

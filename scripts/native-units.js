@@ -1,6 +1,6 @@
 // Groups the C++ sources of one library for node-gyp: about ten successive files become one file that includes them.
-// The compiler then reads shared headers and instantiates templates once per group, which halves its time. The native
-// tests and clang-tidy compile every file separately, so no file can rely on the includes or declarations of another.
+// The compiler then reads shared headers and instantiates templates once per group, which halves its time. clang-tidy
+// compiles every file separately, so no file can rely on the includes or declarations of another.
 //   node scripts/native-units.js LIBRARY   writes build/units/LIBRARY-N.cpp and prints the paths in one line
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,31 +1,27 @@
-// Makes prebuilds/<platform>-<arch>: the addon with the name that node-gyp-build expects, the simulated driver, the
-// interposer, the probe program and the files with which exec starts programs.
+// Makes prebuilds/<platform>-<arch> of what npm run build:native made: the addon, stripped, with the name that node-gyp-build
+// expects, the simulated driver, the interposer, the probe program and the files with which exec starts programs. The
+// addon uses Node-API alone, so one build serves every Node.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { buildEnvironment } from './build-environment.js';
 import { builtParts, checkParts } from './built-parts.js';
 
-const require = createRequire(import.meta.url);
-const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const built = `${root}build/Release`;
+const folder = `${root}prebuilds/${process.platform}-${process.arch}`;
+const addon = `${folder}/gpu-virt-bench.glibc.node`;
 
-const { status } = spawnSync(
-  process.execPath,
-  [require.resolve('prebuildify/bin.js'), '--napi', '--strip', '--tag-libc', '-t', process.versions.node],
-  { cwd: root, stdio: 'inherit', env: buildEnvironment },
-);
-if (status !== 0) process.exit(status ?? 1);
-
-const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
-// prebuildify copies every shared object of the build; only the addon belongs here.
-for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
-for (const part of builtParts) cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
-const made = readdirSync(folder, { recursive: true });
-const addon = 'gpu-virt-bench.glibc.node';
-if (!made.includes(addon)) {
-  console.error(`Expected prebuilds to hold ${addon} but they hold ${made.join(', ')}.`);
-  process.exit(1);
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  if (error) console.error(`${command}: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
 }
+
+run(process.execPath, ['scripts/build-native.js']);
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+cpSync(`${built}/gpu_virt_bench.node`, addon);
+run('strip', ['--strip-all', addon]);
+for (const part of builtParts) cpSync(`${built}/${part}`, `${folder}/${part}`, { recursive: true });
 checkParts(folder);
-console.log(`${folder}: ${made.join(', ')}`);
+console.log(`${folder}: ${readdirSync(folder, { recursive: true }).join(', ')}`);
