@@ -2,6 +2,7 @@
 // Writes docs/metrics.md from the metric definitions, examples/report.* from a recorded comparison (through dist) and
 // lib/native/addon-types.ts from the built addon; --check fails if they are not current.
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { format } from 'prettier';
 import { listMetrics, renderReport } from '../dist/index.js';
 import { firstRun } from '../dist/metrics/first-run.js';
@@ -82,8 +83,8 @@ generated('docs/metrics.md', await format(text, { parser: 'markdown' }), {
 });
 
 // The example report is of a comparison that was measured on a real GPU.
-const recorded = 'bench/results/h200/2026-11-20-c169d8c/compared-overhead-standard.json';
-const document = JSON.parse(readFileSync(new URL(`../${recorded}`, import.meta.url), 'utf8'));
+const recorded = 'bench/results/h100/2026-11-25-e642a53f/serving.json.gz';
+const document = JSON.parse(gunzipSync(readFileSync(new URL(`../${recorded}`, import.meta.url))).toString());
 for (const [format, extension] of [
   ['markdown', 'md'],
   ['html', 'html'],

@@ -2,6 +2,7 @@
 import { isOfProgram } from '../metrics/stored-definitions.js';
 import type { Card, Figure, Question, Unknown } from '../results/answer-schema.js';
 import type { ComparisonDocument } from '../results/document.js';
+import { grouped } from '../results/grouped.js';
 import { isComparison } from '../results/kinds.js';
 import { plain } from '../results/plain.js';
 import { counted } from '../results/quantity.js';
@@ -30,6 +31,26 @@ function unanswered(view: View, cards: readonly Card[]): Unknown[] {
   const metrics = asked.flatMap((question) => metricsFor[question]);
   const text = `Not measured: ${asked.map((question) => asClause[question]).join('; ')}.`;
   return [...tried, { text, command: measuringCommand(view, metrics) }];
+}
+
+/** What to measure for a limit that no figure is about. */
+const LIMITS: Readonly<Record<string, string>> = { memory: 'IS-001', compute: 'IS-003' };
+
+/** Single figures that nobody tried to measure, of questions that have others. */
+function partlyUnanswered(view: View, cards: readonly Card[]): Unknown[] {
+  const missing = cards.flatMap(({ system, lines }) =>
+    lines
+      .filter(({ question }) => !isUnknown(cards, question))
+      .flatMap(({ question, figures }) => figures.map((one) => ({ system, question, ...one })))
+      .filter(({ word, note, what }) => word === 'not measured' && note === null && what !== word),
+  );
+  if (missing.length === 0) return [];
+  const texts = [...grouped(missing, ({ question, what }) => (question === 'limits' ? `${what} limit` : what))].map(
+    ([what, some]) => `${what} of ${named(some.map(({ system }) => system))}`,
+  );
+  const metrics = [...new Set(missing.flatMap(({ metric, what }) => metric ?? LIMITS[what] ?? []))];
+  const command = metrics.length === 0 ? null : measuringCommand(view, metrics);
+  return [{ text: plain(`Not measured: ${texts.join('; ')}.`), command }];
 }
 
 const asClause: Record<Question, string> = {
@@ -108,9 +129,10 @@ function unmeasured(view: View): Unknown[] {
 }
 
 export const unknownOf = (view: View, cards: readonly Card[]): Unknown[] => [
-  ...(view.completed ? [] : [{ text: 'Whatever was planned after the interruption.', command: null }]),
+  ...(view.completed ? [] : [{ text: 'Not measured: what was planned after the interruption.', command: null }]),
   ...unmeasured(view),
   ...unanswered(view, cards),
+  ...partlyUnanswered(view, cards),
   ...undecided(view, cards),
   ...untested(view, cards),
 ];

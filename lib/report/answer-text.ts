@@ -1,5 +1,5 @@
 /** Texts of an answer that all formats share. */
-import type { Advice, Broken, Figure, Line } from '../results/answer-schema.js';
+import type { Advice, Answer, Broken, Figure, Line } from '../results/answer-schema.js';
 import { named } from '../answer/candidates.js';
 
 /** `+189.0 ms`; where there is no number, the reason or a dash. */
@@ -39,4 +39,16 @@ export function decidesText({ decides, missing }: Advice): string {
 export function commonReason(advice: readonly Advice[]): string | null {
   const reasons = new Set(advice.map(({ reason }) => reason));
   return reasons.size === 1 && advice.every(({ places }) => places === null) ? ([...reasons][0] ?? null) : null;
+}
+
+/** Of the first thing that is not known. */
+const MOST_WORDS = 16;
+
+/** The first of what is not known, for the line below the decision: its own section has the rest, with commands. */
+export function openText({ unknown }: Answer): string | null {
+  const [first, ...others] = unknown;
+  if (!first) return null;
+  const words = first.text.split(' ');
+  const text = words.length <= MOST_WORDS ? first.text : `${words.slice(0, MOST_WORDS).join(' ')} …`;
+  return others.length === 0 ? text : `${text} ${others.length} more below.`;
 }

@@ -80,7 +80,7 @@ export function htmlReport(view: View, words: Words): string {
         ${head(subject)}
       </head>
       <body>
-        <a class="skip" href="#main">Skip to the results</a>
+        <a class="skip" href="#main">Skip to results</a>
         ${header(page, subject)}
         <main id="main" tabindex="-1">
           ${first && opening(first)}

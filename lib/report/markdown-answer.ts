@@ -1,6 +1,6 @@
 /** The answer as Markdown: a table per system, then lists. */
 import type { Advice, Answer, Card } from '../results/answer-schema.js';
-import { brokenText, commonReason, decidesText, notesOf, numberOf, placesText } from './answer-text.js';
+import { brokenText, commonReason, decidesText, notesOf, numberOf, openText, placesText } from './answer-text.js';
 import { fenced, markdownBlock, markdownTable, markdownText } from './markdown-text.js';
 
 function cardTable({ system, lines }: Card): string {
@@ -28,8 +28,11 @@ function cardTable({ system, lines }: Card): string {
   )}`;
 }
 
-export const answerMarkdown = ({ decision, cards }: Answer): string =>
-  [markdownBlock(decision), ...cards.map(cardTable)].join('\n\n');
+export const answerMarkdown = (answer: Answer): string =>
+  [answer.decision, openText(answer)]
+    .flatMap((text) => (text === null ? [] : [markdownBlock(text)]))
+    .concat(answer.cards.map(cardTable))
+    .join('\n\n');
 
 export const causesMarkdown = ({ violations }: Answer): string | null =>
   violations.length === 0

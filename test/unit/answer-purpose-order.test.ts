@@ -56,7 +56,7 @@ describe('the order of the answer', () => {
 
   it('of a purpose begins with the system without its violations, and the costs of that one', () => {
     expect(of('serving', faulty(1), [fault('a'), overLimit]).decision).toMatch(
-      /^For serving use b, not a, because a lets 1 fault .*\. For strict quotas do not use a\. Use b only where \+200 ms/,
+      /^For serving use b, not a, because a lets 1 fault .*\. For strict quotas do not use a\. Use b only where \+201/,
     );
   });
 

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { answerOf, answered } from '../../lib/answer/answer.js';
 import { brokenBy } from '../../lib/answer/violation-causes.js';
+import { openText } from '../../lib/report/answer-text.js';
 import { briefReport } from '../../lib/report/brief.js';
 import { sections } from '../../lib/report/sections.js';
 import { answerSchema } from '../../lib/results/answer-schema.js';
@@ -202,6 +203,37 @@ describe('what is not known', () => {
     expect(unknown[0]?.command).toMatch(
       /^npx gpu-virt-bench compare OH-001 OH-002 LLM-004 OH-010 IS-001 .* --system native --system a --system b$/,
     );
+  });
+
+  /** `a` has a value of IS-003 in no round. */
+  const withoutLimit = (): ComparisonDocument => {
+    const document = three({ 'IS-001': [100, 100, 100], 'IS-003': [100, 100, 100] });
+    const isOfA = ({ system }: { system: { name: string } }) => system.name === 'a';
+    return {
+      ...document,
+      systems: document.systems.map((rounds) =>
+        rounds.map((round) =>
+          isOfA(round) ? { ...round, metrics: round.metrics.filter(({ id }) => id !== 'IS-003') } : round,
+        ),
+      ),
+    };
+  };
+
+  it('names single figures of a question that has others', () => {
+    const { unknown } = answerOf(withoutLimit());
+    expect(unknown.map(({ text }) => text)).toContain('Not measured: compute limit of a.');
+    expect(unknown.find(({ text }) => text.includes('limit of a'))?.command).toContain(' IS-003 ');
+    const { unknown: nothing } = answerOf(three({ 'IS-001': [100, 100, 100], 'IS-003': [100, 100, 100] }));
+    expect(nothing.map(({ text }) => text).join(' ')).not.toMatch(/limit of/);
+  });
+
+  it('stands below the decision, shortened, with the number of what else is open', () => {
+    const answer = answerOf(withoutLimit());
+    expect(answer.unknown.length).toBeGreaterThan(1);
+    expect(openText(answer)).toMatch(/^Not measured: .* \d more below\.$/);
+    expect(openText({ ...answer, unknown: [] })).toBeNull();
+    const long = { text: `Not measured: ${'one two '.repeat(20)}`, command: null };
+    expect(openText({ ...answer, unknown: [long] })).toBe(`Not measured: ${'one two '.repeat(7)}…`);
   });
 
   it('names metrics without a verdict, and more rounds', () => {

@@ -1,6 +1,6 @@
 /** The answer: the decision, a card per system, violations by cause, advice, and what is not known. */
 import type { Advice, Broken, Card, Figure, Line, Word } from '../../results/answer-schema.js';
-import { brokenText, commonReason, decidesText, isSilent, notesOf, numberOf, placesText } from '../answer-text.js';
+import { brokenText, commonReason, decidesText, isSilent, notesOf, numberOf, openText, placesText } from '../answer-text.js';
 import { violations as foundViolations } from './limits.js';
 import { html, type Markup } from '../markup.js';
 import type { State } from '../isolation/outcome-kinds.js';
@@ -69,7 +69,9 @@ const MADE_OF = ['Driver', 'Tier', 'Rounds', 'Started'];
 export function answer({ words }: Page): Markup {
   const { decision, cards } = words.answer;
   const made = words.facts.filter(([label]) => MADE_OF.includes(label)).map(([label, value]) => `${label}: ${value}`);
+  const open = openText(words.answer);
   return html`<p class="decision">${decision}</p>
+    ${open !== null && html`<p class="open">${open}</p> `}
     <div class="answer-cards">${cards.map(cardMarkup)}</div>
     ${made.length > 0 && html`<p class="note">${name(made.join(' · '))}</p>`}`;
 }
