@@ -49,6 +49,8 @@ export interface Outcome {
   /** Why it could not be started; null if it ran. */
   refused: string | null;
   main: MainEnding | null;
+  /** When the last of its processes ended; null if the keeper was killed. */
+  lastNs: number | null;
   /** Null if the keeper was killed. */
   used: Used | null;
   /**
@@ -81,7 +83,7 @@ export class KeptProgram {
   /** When all processes have ended and all output was read. Never rejects. */
   readonly done: Promise<Outcome>;
   readonly #control: Writable;
-  readonly #outcome: Outcome = { refused: null, main: null, used: null, left: null, stuck: null };
+  readonly #outcome: Outcome = { refused: null, main: null, lastNs: null, used: null, left: null, stuck: null };
   #onBegun: (begun: Begun | null) => void = () => {};
   #onMain: (ending: MainEnding | null) => void = () => {};
 
@@ -137,7 +139,7 @@ export class KeptProgram {
 
   /** Parses the reports of native/keeper/main.cpp. */
   #note(line: string): void {
-    const [kind, first = '', second = '', third = ''] = line.split(' ');
+    const [kind, first = '', second = '', third = '', fourth = ''] = line.split(' ');
     const outcome = this.#outcome;
     if (kind === 'started') this.#onBegun({ pid: Number(first), atNs: Number(second) });
     else if (kind === 'refused') outcome.refused = refusalText(first, Number(second));
@@ -146,12 +148,14 @@ export class KeptProgram {
     else if (kind === 'ended') {
       outcome.main = endingOf(Number(first), Number(second), Number(third));
       this.#onMain(outcome.main);
-    } else if (kind === 'done')
+    } else if (kind === 'done') {
       outcome.used = {
         cpuUserUs: Number(first),
         cpuSystemUs: Number(second),
         largestProcessBytes: 1_024 * Number(third),
       };
+      outcome.lastNs = Number(fourth);
+    }
   }
 }
 

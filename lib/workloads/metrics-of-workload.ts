@@ -171,7 +171,23 @@ export const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   delta,
   ...(per && { per }),
   of: (run) => extractedOf(run, key),
+  details: (runs) => ({ numbers: runs.map((run) => numbersOf(run, key)) }),
 });
+
+/** From how many numbers that of a run was chosen; null where it has none. */
+function numbersOf({ extracted }: Pick<MeasuredRun, 'extracted'>, key: string): number | null {
+  const found = extracted.get(key);
+  return found && 'numbers' in found ? found.numbers : null;
+}
+
+/** Runs that printed a metric unequally often: a mean or a sum of them is not of the same thing. */
+function unequalNotes({ metrics }: Workload, runs: readonly MeasuredRun[]): string[] {
+  return metrics.flatMap(({ key }) => {
+    const counts = runs.flatMap((run) => numbersOf(run, key) ?? []);
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return counts.length > 1 && least < most ? [`${key}: ${least} to ${most} numbers a run`] : [];
+  });
+}
 
 export function measured(
   round: Pick<Round, 'failure' | 'invalid' | 'runs' | 'checks'>,
@@ -208,7 +224,8 @@ export function measured(
 }
 
 /** Details that a round of a workload has once, in its first metric. */
-function detailsOf(workload: Workload, { runs, warmups, cvs, notes }: Round): Measured['details'] {
+function detailsOf(workload: Workload, { runs, warmups, cvs, notes: ofRuns }: Round): Measured['details'] {
+  const notes = [...ofRuns, ...unequalNotes(workload, runs)];
   const shown = representative(workload, runs);
   const timeline = shown?.run.gpu.seen.timeline ?? null;
   return {

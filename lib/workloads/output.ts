@@ -7,6 +7,7 @@ import { closed, cutText, LOG_BYTES, newFile, unwrittenText } from './run-file.j
 /** How much of the beginning and of the end of a stream is kept in memory. */
 export const IN_MEMORY_BYTES = 2 ** 20;
 const LONGEST_LINE = 64 * 1024;
+const NEWLINE = 0x0a;
 
 /** One of the two streams of a run. */
 export class Captured {
@@ -33,7 +34,7 @@ export class Captured {
   /** Gets every line (its first 64 KiB), also those that were printed before this was set; null ends it. */
   set onLine(listener: ((line: string) => void) | null) {
     this.#onLine = listener && ((line) => listener(line.slice(0, LONGEST_LINE)));
-    if (listener) for (const chunk of [...this.#head, ...this.#tail]) this.#lines.push(chunk);
+    if (listener) for (const part of this.#parts()) this.#lines.push(part);
   }
 
   /** All that was printed. */
@@ -41,14 +42,29 @@ export class Captured {
     return this.#bytes;
   }
 
-  /** Whether `text` lacks a part in the middle. */
-  get isCut(): boolean {
-    return this.#bytes > this.#headBytes + this.#tailBytes;
+  /** All of it; the whole lines at the beginning if `tail` is not null. */
+  get head(): string {
+    return (this.#parts()[0] as Buffer).toString('utf8');
   }
 
-  /** What is in memory. */
-  get text(): string {
-    return Buffer.concat([...this.#head, ...this.#tail]).toString('utf8');
+  /** The whole lines at the end where a part in the middle is missing, else null. */
+  get tail(): string | null {
+    return this.#parts()[1]?.toString('utf8') ?? null;
+  }
+
+  /** What is in memory, without the halves of the lines at the cut. */
+  #parts(): Buffer[] {
+    if (!this.#isCut) return [Buffer.concat([...this.#head, ...this.#tail])];
+    const [head, tail] = [Buffer.concat(this.#head), Buffer.concat(this.#tail)];
+    const newline = tail.indexOf(NEWLINE);
+    return [
+      head.subarray(0, head.lastIndexOf(NEWLINE) + 1),
+      newline < 0 ? Buffer.alloc(0) : tail.subarray(newline + 1),
+    ];
+  }
+
+  get #isCut(): boolean {
+    return this.#bytes > this.#headBytes + this.#tailBytes;
   }
 
   /** For a message: the last lines, cut to what a person reads. */

@@ -61,6 +61,10 @@ export interface Run {
 
 /** How long processes of the program may outlive its first one. */
 const STRAGGLER_MS = 2_000;
+/** What is said of shorter ones would be noise. */
+const SHORTEST_OUTLIVED_S = 0.01;
+const outlivedText = (seconds: number): string =>
+  `processes that it started ran for ${seconds.toFixed(2)} s after its first one had ended: the wall time includes them`;
 /** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
 const REMOVAL_MS = 20_000;
 /** From SIGTERM to SIGKILL, as container runtimes have it. */
@@ -143,10 +147,13 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   const fromNs = course.fromNs ?? 0;
   const toNs = outcome.main?.atNs ?? fromNs;
   const ended = course.stoppedBecause === null ? outcome.main : null;
+  // What a container runtime does after its client is not the program's.
+  const outlived = remote || !ended ? 0 : Math.max(0, (outcome.lastNs ?? 0) - ended.atNs) / 1e9;
+  const notes = [...extracted.values()].flatMap((found) => ('notes' in found ? found.notes : []));
   return {
     failure,
-    notes: cut,
-    wallSeconds: ended && (ended.atNs - fromNs) / 1e9,
+    notes: [...cut, ...(outlived >= SHORTEST_OUTLIVED_S ? [outlivedText(outlived)] : []), ...notes],
+    wallSeconds: ended && (ended.atNs - fromNs) / 1e9 + outlived,
     readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
     used: remote?.isParent === false ? null : outcome.used,
     watched: { ...watched, pids },

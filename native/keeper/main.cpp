@@ -121,7 +121,7 @@ class Keeper {
     rusage used{};
     getrusage(RUSAGE_CHILDREN, &used);
     const auto us = [](const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; };
-    report("done %lld %lld %ld %lld\n", us(used.ru_utime), us(used.ru_stime), used.ru_maxrss, now_ns());
+    report("done %lld %lld %ld %lld\n", us(used.ru_utime), us(used.ru_stime), used.ru_maxrss, last_ns_);
   }
 
  private:
@@ -176,14 +176,16 @@ class Keeper {
   void reap() {
     int status = 0;
     pid_t pid = 0;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+      last_ns_ = now_ns();
       if (pid == main_) main_ended(status);
+    }
     has_children_ = pid == 0 || errno != ECHILD;
   }
 
   void main_ended(int status) {
     const bool exited = WIFEXITED(status);
-    report("ended %d %d %lld\n", exited ? WEXITSTATUS(status) : -1, exited ? 0 : WTERMSIG(status), now_ns());
+    report("ended %d %d %lld\n", exited ? WEXITSTATUS(status) : -1, exited ? 0 : WTERMSIG(status), last_ns_);
     main_ = 0;
     if (!kill_at_.is_set() && !is_killing_) straggler_.set_in(straggler_ms_);
   }
@@ -207,6 +209,7 @@ class Keeper {
   }
 
   pid_t main_;
+  long long last_ns_ = 0;  // when the last process so far was seen to have ended
   int signals_;
   long long straggler_ms_;
   long long grace_ms_;

@@ -13,7 +13,7 @@ interface Packed {
   name: string;
   version: string;
   unpackedSize: number;
-  files: { path: string; mode: number }[];
+  files: { path: string; mode: number; size: number }[];
 }
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -154,9 +154,11 @@ describe('the package', () => {
   });
 
   it('is small', () => {
-    const prebuilt = packed.files.filter(({ path }) => path.startsWith('prebuilds/'));
-    const documentation = 600_000;
-    if (prebuilt.length === 0) expect(packed.unpackedSize).toBeLessThan(3_600_000 + documentation);
+    const isText = (path: string) => /^(docs|examples)\/|\.md$/.test(path);
+    const bytes = (files: typeof packed.files) => files.reduce((sum, { size }) => sum + size, 0);
+    const [texts, others] = [true, false].map((kind) => packed.files.filter(({ path }) => isText(path) === kind));
+    expect(bytes(texts ?? [])).toBeLessThan(900_000);
+    expect(bytes((others ?? []).filter(({ path }) => !path.startsWith('prebuilds/')))).toBeLessThan(3_600_000);
     expect(packed.unpackedSize).toBeLessThan(40_000_000);
   });
 

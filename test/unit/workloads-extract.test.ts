@@ -39,9 +39,11 @@ async function found(change: Partial<ExtractedMetric>, stdout = '', stderr = '',
   });
 }
 
+const number = (value: number, numbers = 1, notes: string[] = []) => ({ value, numbers, notes });
+
 describe('a metric of a run', () => {
   it('is the last number that the pattern matches, on any line', async () => {
-    expect(await found({}, 'took 1 s\ntook 2.5e-1 s\n')).toEqual({ value: 0.25 });
+    expect(await found({}, 'took 1 s\ntook 2.5e-1 s\n')).toEqual(number(0.25, 2));
   });
 
   it.each([
@@ -53,22 +55,51 @@ describe('a metric of a run', () => {
     ['median', 2.5],
     ['sum', 12],
   ] as const)('is the %s', async (take, value) => {
-    expect(await found({ take }, 'took 4 s\ntook -1 s\ntook 8 s\ntook 1 s\n')).toEqual({ value });
+    expect(await found({ take }, 'took 4 s\ntook -1 s\ntook 8 s\ntook 1 s\n')).toEqual(number(value, 4));
   });
 
   it('is read from stderr where it is there', async () => {
-    expect(await found({ from: 'stderr' }, 'took 1 s', 'took 2 s')).toEqual({ value: 2 });
+    expect(await found({ from: 'stderr' }, 'took 1 s', 'took 2 s')).toEqual(number(2));
   });
 
   it('is where a JSON pointer leads', async () => {
     const pick = { by: 'json', pointer: '/a~1b/1/m~0n' } as const;
-    expect(await found({ pick }, '{"a/b": [0, {"m~n": 3}]}')).toEqual({ value: 3 });
+    expect(await found({ pick }, '{"a/b": [0, {"m~n": 3}]}')).toEqual(number(3));
   });
 
+  const tps = { pick: { by: 'jsonl', pointer: '/tps' }, take: 'mean' } as const;
+
   it('is in lines of JSON, whatever other lines say', async () => {
-    const pick = { by: 'jsonl', pointer: '/tps' } as const;
-    const lines = 'loading {model}\n{"tps": 1}\n{"tps": "no"}\n{"tps": 3}\n{"tps": \n[1]\n';
-    expect(await found({ pick, take: 'mean' }, lines)).toEqual({ value: 2 });
+    const lines = 'loading {model}\n{"tps": 1}\n{"loss": NaN}\n{"tps": 3}\n{"other": \n[1]\n';
+    expect(await found(tps, lines)).toEqual(number(2, 2));
+  });
+
+  it.each([
+    ['\uFEFF{"tps": 10}\n{"tps": 2}\n', []],
+    ['[rank0]: {"tps": 10}\r\n{"tps": 2}\r\n', ['m: 1 of 2 numbers stood behind other text in their line']],
+    [' 10%|#   |\r 99%|####|\r{"tps": 10}\n{"tps": 2}', []],
+    [' 99%|####| {"tps": 10}\n12:30:01 INFO {"tps": 2}', ['m: 2 of 2 numbers stood behind other text in their line']],
+  ])('is read past what stands before the JSON: %j', async (text, notes) => {
+    expect(await found(tps, text)).toEqual(number(6, 2, notes));
+  });
+
+  it('is read past a byte order mark in one JSON text', async () => {
+    expect(await found({ pick: { by: 'json', pointer: '/a' } }, '\uFEFF{"a": 3}')).toEqual(number(3));
+  });
+
+  it.each([
+    '{"tps": NaN}',
+    '{"tps": -Infinity}',
+    '{"tps": null}',
+    '{"tps": "2"}',
+    '{"tps": 1e999}',
+    '[rank0]: {"tps": nan}',
+    '{"tps": 3',
+    '{"tps": 3}{"tps": 4}',
+  ])('is no number where one line gives none: %s', async (line) => {
+    expect(await found(tps, `{"tps": 1}\n${line}\n{"tps": 3}\n`)).toEqual({
+      missing: expect.stringContaining(`the line '${line}'`),
+    });
   });
 
   it.each([
@@ -78,7 +109,7 @@ describe('a metric of a run', () => {
     [{ pick: { by: 'json', pointer: '/a' } }, '{"b": 1}', { missing: "there is nothing at '/a'" }],
     [{ pick: { by: 'json', pointer: '/a' } }, '{"a": "1"}', { missing: "what is at '/a' is no number" }],
     [{ pick: { by: 'json', pointer: '/a' } }, '{"a": 1', { missing: 'the output is not one JSON text' }],
-    [{ pick: { by: 'jsonl', pointer: '/a' } }, 'x', { missing: "no line of JSON has a number at '/a'" }],
+    [{ pick: { by: 'jsonl', pointer: '/a' } }, 'x {y}', { missing: "no line of JSON has a number at '/a'" }],
   ] as const)('is missing: %j in %j', async (change, text, missing) => {
     expect(await found(change, text)).toEqual(missing);
   });
@@ -88,11 +119,45 @@ describe('a metric of a run', () => {
     expect(await found(hostile, `${'0'.repeat(60)}1`)).toEqual({ missing: expect.stringContaining('was stopped') });
   });
 
-  it('is found at both ends of an output that does not fit into memory, and the message says what was not searched', async () => {
-    const filler = 'x'.repeat(3 * IN_MEMORY_BYTES);
-    expect(await found({ take: 'sum' }, `took 1 s\n${filler}\ntook 2 s\n`)).toEqual({ value: 3 });
-    expect(await found({}, filler)).toEqual({
-      missing: expect.stringMatching(/only the first and the last 1 MiB were searched: write it to a file/),
+  describe('in an output that does not fit into memory', () => {
+    const filler = `${'x'.repeat(99)}\n`.repeat((3 * IN_MEMORY_BYTES) / 100);
+    const text = `took 1 s\n${filler}took 2 s\n`;
+
+    it('is the first or the last of all', async () => {
+      expect(await found({ take: 'first' }, text)).toEqual(number(1));
+      expect(await found({ take: 'last' }, text)).toEqual(number(2));
+    });
+
+    it.each(['sum', 'mean', 'median', 'least', 'largest'] as const)('is not the %s of a part', async (take) => {
+      expect(await found({ take }, text)).toEqual({
+        missing: `of ${text.length} bytes only the first and the last 1 MiB are kept, and the ${take} needs all of them: let the program write it to a file`,
+      });
+    });
+
+    it('is not of JSON of which a part is missing', async () => {
+      const pick = { by: 'json', pointer: '/a' } as const;
+      expect(await found({ pick }, `{"a": 1, "b": "${filler}"}`)).toEqual({
+        missing: expect.stringContaining('JSON needs all of them'),
+      });
+    });
+
+    it('says what was not searched', async () => {
+      expect(await found({}, filler)).toEqual({
+        missing: expect.stringMatching(/in the last 1 MiB \(of \d+ bytes only .* are kept: let the program write it/),
+      });
+    });
+
+    it.each([7, 10, 11, 13])('never joins the halves of two lines of %i bytes', async (length) => {
+      const line = `${'1234567890123'.slice(0, length - 1)}\n`;
+      const lines = line.repeat(Math.ceil((3 * IN_MEMORY_BYTES) / length));
+      for (const take of ['first', 'last'] as const)
+        expect(await found({ pick: { by: 'regex', pattern: /^(\d+)$/gm }, take }, lines)).toMatchObject({
+          value: Number(line),
+        });
+      const all = await captured(lines);
+      const seen = new Set<string>();
+      all.onLine = (each) => void seen.add(each);
+      expect([...seen]).toEqual([line.trim()]);
     });
   });
 });
@@ -123,7 +188,22 @@ describe('a metric of a file', () => {
       write('{"v": 2}');
       utimesSync(join(cwd, 'out.json'), 1, 1);
     };
-    expect(await afterRun(rewrite)).toEqual({ value: 2 });
+    expect(await afterRun(rewrite)).toEqual(number(2));
+  });
+
+  it('is not that of an earlier run which the run only touched', async () => {
+    write('{"v": 3}');
+    const touch = () => utimesSync(join(cwd, 'out.json'), new Date(), new Date());
+    expect(await afterRun(touch)).toEqual({
+      missing: expect.stringMatching(/^the run left the content of '.*' as it was, and changed only its time$/),
+    });
+  });
+
+  it('is what the run wrote, also where it wrote the same again', async () => {
+    write('{"v": 4}');
+    const longAgo = new Date(1e12);
+    utimesSync(join(cwd, 'out.json'), longAgo, longAgo);
+    expect(await afterRun(() => write('{"v": 4}'))).toEqual(number(4));
   });
 
   it('is not read from a device', async () => {

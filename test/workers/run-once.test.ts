@@ -59,6 +59,20 @@ async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run
 const sh = (script: string, change?: Partial<Workload>) => workload(['bash', '-c', script], change);
 
 describe('a run', () => {
+  it('has in its time what processes do that it left to themselves and that end soon after it', async () => {
+    const cwd = temporaryFolder();
+    const script = 'setsid bash -c "sleep 0.4; date +%s%N > ended" >/dev/null 2>&1 & date +%s%N > began; exit 0';
+    const { failure, wallSeconds, notes } = await run(sh(script, { cwd }));
+    const [began, ended] = ['began', 'ended'].map((name) => Number(readFileSync(join(cwd, name), 'utf8')));
+    expect(failure).toBeNull();
+    expect(wallSeconds).toBeGreaterThanOrEqual(((ended as number) - (began as number)) / 1e9);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^processes that it started ran for \d+\.\d\d s after its first one had ended: the wall time/,
+      ),
+    ]);
+  });
+
   it('is timed from its start to its end', async () => {
     const before = Number(process.hrtime.bigint());
     const found = await run(sh('sleep 0.2'));
@@ -89,8 +103,8 @@ describe('a run', () => {
     const { failure, extracted } = await run(own);
     expect(failure).toBeNull();
     expect(Object.fromEntries(extracted)).toEqual({
-      out: { value: 3 },
-      err: { value: 4 },
+      out: { value: 3, numbers: 1, notes: [] },
+      err: { value: 4, numbers: 1, notes: [] },
       none: { missing: expect.stringContaining('did not write') },
     });
   });
