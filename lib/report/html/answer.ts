@@ -1,6 +1,15 @@
 /** The answer: the decision, a card per system, violations by cause, advice, and what is not known. */
 import type { Advice, Broken, Card, Figure, Line, Word } from '../../results/answer-schema.js';
-import { brokenText, commonReason, decidesText, isSilent, notesOf, numberOf, openText, placesText } from '../answer-text.js';
+import {
+  brokenText,
+  commonReason,
+  decidesText,
+  isSilent,
+  notesOf,
+  numberOf,
+  openText,
+  placesText,
+} from '../answer-text.js';
 import { violations as foundViolations } from './limits.js';
 import { html, type Markup } from '../markup.js';
 import type { State } from '../isolation/outcome-kinds.js';
