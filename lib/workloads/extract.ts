@@ -40,8 +40,9 @@ interface FileState {
   id: string;
   inode: bigint;
   size: bigint;
-  /** `touch` sets the times of the last read and of the last write to the same moment; a write sets one of them. */
-  hasOneTime: boolean;
+  /** Of the last read and of the last write. */
+  atimeNs: bigint;
+  mtimeNs: bigint;
   /** Of its content; null for a file that is not read. */
   hash: string | null;
 }
@@ -52,7 +53,7 @@ export type FileStates = ReadonlyMap<string, FileState | null>;
 async function stateOf(path: string): Promise<Omit<FileState, 'hash'> | null> {
   try {
     const { ino: inode, size, atimeNs, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return { id: [inode, size, mtimeNs, ctimeNs].join('-'), inode, size, hasOneTime: atimeNs === mtimeNs };
+    return { id: [inode, size, mtimeNs, ctimeNs].join('-'), inode, size, atimeNs, mtimeNs };
   } catch {
     return null;
   }
@@ -61,10 +62,11 @@ async function stateOf(path: string): Promise<Omit<FileState, 'hash'> | null> {
 const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 async function stateBefore(path: string): Promise<FileState | null> {
-  const state = await stateOf(path);
-  if (state === null) return null;
+  if ((await stateOf(path)) === null) return null;
   const content = await contentOf(path);
-  return { ...state, hash: 'missing' in content ? null : hashOf(content.content) };
+  // After the read, which changes the file's time.
+  const state = await stateOf(path);
+  return state && { ...state, hash: 'missing' in content ? null : hashOf(content.content) };
 }
 
 /** A file that an earlier run left must not be read as this one's. */
@@ -127,6 +129,10 @@ async function contentOf(path: string): Promise<{ content: Buffer } | { missing:
   }
 }
 
+/** `touch` sets both times of a file to the same moment; a write sets one of them. */
+const isTouched = (before: FileState, { inode, size, atimeNs, mtimeNs }: Omit<FileState, 'hash'>): boolean =>
+  inode === before.inode && size === before.size && atimeNs === mtimeNs && atimeNs !== before.atimeNs;
+
 async function fileText(path: string, states: FileStates): Promise<Text | { missing: string }> {
   const after = await stateOf(path);
   if (after === null) return { missing: `the run did not write ${quoted(path)}` };
@@ -134,8 +140,7 @@ async function fileText(path: string, states: FileStates): Promise<Text | { miss
   if (before?.id === after.id) return { missing: `the run left ${quoted(path)} as it was` };
   const found = await contentOf(path);
   if ('missing' in found) return found;
-  const isSame = before !== null && after.inode === before.inode && after.size === before.size && after.hasOneTime;
-  if (isSame && hashOf(found.content) === before.hash)
+  if (before && isTouched(before, after) && hashOf(found.content) === before.hash)
     return { missing: `the run left the content of ${quoted(path)} as it was, and changed only its time` };
   return { text: found.content.toString('utf8').replace(BYTE_ORDER_MARK, '') };
 }

@@ -51,13 +51,14 @@ describe('a kept program', () => {
     const before = Number(process.hrtime.bigint());
     const started = sh('pwd; echo $GVB_TEST_MARK >&2; exit 3', { cwd });
     const begun = await started.program.begun;
-    const { main, used, ...others } = await ended(started);
+    const { main, lastNs, used, ...others } = await ended(started);
     expect(started.printed).toMatchObject({ stdout: `${cwd}\n`, stderr: `${started.mark}\n` });
     expect(others).toEqual({ refused: null, left: null, stuck: null });
     expect(main).toMatchObject({ how: 'ended with exit code 3', exitCode: 3, signal: null });
     expect(begun?.atNs).toBeGreaterThan(before);
     expect(main?.atNs).toBeGreaterThan(begun?.atNs as number);
     expect(main?.atNs).toBeLessThan(Number(process.hrtime.bigint()));
+    expect(lastNs).toBe(main?.atNs);
     expect(used?.largestProcessBytes).toBeGreaterThan(1e6);
   });
 
@@ -96,7 +97,9 @@ describe('a kept program', () => {
 
   it('is waited for until processes that end shortly after it have ended', async () => {
     const started = sh('setsid sleep 0.3 > /dev/null 2>&1 & exit 0');
-    expect(await ended(started)).toMatchObject({ left: null });
+    const { main, lastNs, left } = await ended(started);
+    expect(left).toBeNull();
+    expect(lastNs).toBeGreaterThan(main?.atNs as number);
   });
 
   it('is terminated with all its descendants', async () => {
