@@ -36,7 +36,7 @@ function unanswered(view: View, cards: readonly Card[]): Unknown[] {
 /** What to measure for a limit that no figure is about. */
 const LIMITS: Readonly<Record<string, string>> = { memory: 'IS-001', compute: 'IS-003' };
 
-/** Single figures that nobody tried to measure, of questions that have others. */
+/** Single figures that were not measured, on lines that have other figures. */
 function partlyUnanswered(view: View, cards: readonly Card[]): Unknown[] {
   const missing = cards.flatMap(({ system, lines }) =>
     lines

@@ -62,7 +62,6 @@ async function stateOf(path: string): Promise<Omit<FileState, 'hash'> | null> {
 const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 async function stateBefore(path: string): Promise<FileState | null> {
-  if ((await stateOf(path)) === null) return null;
   const content = await contentOf(path);
   // After the read, which changes the file's time.
   const state = await stateOf(path);

@@ -2,12 +2,17 @@
 
 export const isPointer = (text: string): boolean => text === '' || (text.startsWith('/') && !/~(?![01])/.test(text));
 
+/** The keys that a pointer names, from the outermost; empty for the whole value. */
+export const keysOfPointer = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
 /** Undefined where the pointer leads to nothing. */
 export function pointed(value: unknown, pointer: string): unknown {
-  if (pointer === '') return value;
   let at = value;
-  for (const part of pointer.slice(1).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of keysOfPointer(pointer)) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
     at = (at as Record<string, unknown>)[key];
   }

@@ -1,6 +1,6 @@
 /** Numbers in lines of JSON, among other output of a program. */
 import { quoted } from '../errors/usage-error.js';
-import { pointed } from './json-pointer.js';
+import { keysOfPointer, pointed } from './json-pointer.js';
 
 const LONGEST_QUOTE = 80;
 /** Places in a line at which JSON is looked for: behind `[rank0]: ` there are two. */
@@ -38,7 +38,7 @@ function jsonOf(line: string): JsonOfLine | null {
 
 /** Whether a text that is no JSON was meant to hold the metric: it begins like an object and has the key. */
 function isBroken(text: string, pointer: string): boolean {
-  const key = pointer.split('/').at(-1)?.replaceAll('~1', '/').replaceAll('~0', '~') ?? '';
+  const key = keysOfPointer(pointer).at(-1) ?? '';
   return key !== '' && /^\s*\{/.test(text) && text.includes(`${JSON.stringify(key)}:`);
 }
 
