@@ -13,7 +13,6 @@ import { environmentSystem } from '../../../lib/systems/environment.js';
 import type { System } from '../../../lib/systems/system.js';
 import { metricNamed } from '../../metric-named.js';
 import { environment } from '../../native/measured.js';
-import { undisturbedRecord } from '../../undisturbed.js';
 import { commonTime, streamWindows, undisturbedStreams, type Window } from './stream-windows.js';
 import { type Kernel, kernelsIn, lasted, percentages, staggered } from '../isolation/shares.js';
 
@@ -106,8 +105,9 @@ describe.each([
 
 it('BW-004 finds what one neighbour costs, and that it is an equal part', async () => {
   const plan = { neighbours: [1], aloneMs: 200, togetherMs: 400, turns: 1 };
-  const { result, record } = await undisturbedRecord((folder) =>
-    measure('BW-004', bandwidthInterferenceBy(plan), tenants(folder, ',mps=1')),
+  const { result, record } = await undisturbedStreams(
+    (folder) => measure('BW-004', bandwidthInterferenceBy(plan), tenants(folder, ',mps=1')),
+    (folder) => streamWindows(folder).flat(),
   );
   const [row] = result.details.rows as { lossPercent: number; excessPercent: number }[];
   expect(result).toMatchObject({ status: 'ok', processes: 2, value: row?.lossPercent });
