@@ -344,7 +344,7 @@ export interface LaunchBursts {
 
 // Clocks
 
-export interface TimeFunction {
+export interface LibcFunction {
   name: string;
   owner: string | null;
   /** Whether it is libc's function and its code is the same as in libc's file. */
@@ -362,11 +362,26 @@ export interface ClockRate {
   bracketNs: number;
 }
 
+/** Whether clock and processor's counter advanced by the same time between readings. */
+export interface ClockAgreement {
+  /** Pairs of successive readings of a thread. */
+  compared: number;
+  /** Readings during which the thread lost its processor, or that took long. */
+  unclear: number;
+  differing: number;
+  /** The largest difference; 0 if none. */
+  largestNs: number;
+}
+
 export interface ClockReading {
   /** Functions with which the process reads time, and their owners. */
-  functions: TimeFunction[];
+  functions: LibcFunction[];
   rates: ClockRate[];
   counterUnused: string | null;
+  /** Of all readings since the addon was loaded; null if no counter can be trusted. */
+  agreed: ClockAgreement | null;
+  /** Digest of the kernel's code for reading clocks, the same in every process. */
+  vdso: string | null;
 }
 
 export interface TimerCalibration {
@@ -743,7 +758,7 @@ export interface Inspection {
   clock: ClockReading;
 }
 
-/** The owner of the address of a function on each symbol path. */
+/** The owner of the address of a function on each symbol path: a file, `memory without a file`, or null if it does not resolve. */
 export interface CudaOwners {
   runtime: string | null;
   dlsym: string | null;
@@ -762,6 +777,8 @@ export interface PatchedCode {
 export interface CudaFunction {
   name: string;
   owners: CudaOwners;
+  /** The paths on which the address is not the driver's own, whoever owns it. */
+  interposed: string[];
   patched?: PatchedCode;
 }
 
@@ -773,6 +790,8 @@ export interface NvmlOwners {
 export interface NvmlFunction {
   name: string;
   owners: NvmlOwners;
+  /** The paths on which the address is not the driver's own, whoever owns it. */
+  interposed: string[];
   patched?: PatchedCode;
 }
 
@@ -800,6 +819,8 @@ export interface Provenance {
   nvml: NvmlFunction[];
   /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, except drivers and libc. */
   objects: MappedObject[];
+  /** Functions of libc with which files and symbols are read, and that are not libc's. */
+  replaced: LibcFunction[];
   /** Reason why the driver's code was not compared with its file; null if it was. */
   codeUnreadable: string | null;
   libcuda: LibcudaInfo;

@@ -32,16 +32,32 @@ function disagreement({ clock, libraryNs, systemNs, counterNs, bracketNs }: Rate
   return null;
 }
 
-/** Judges a process's clocks since its addon was loaded. */
-export function judgeClock({ functions, rates, counterUnused }: ClockReading): ClockJudgement {
+/**
+ * A clock that stands still while a layer works, and catches up later, keeps its rate. Null if clock and counter
+ * advanced alike between any two readings.
+ */
+function hiddenTime({ agreed }: ClockReading): string | null {
+  if (agreed === null || agreed.differing === 0) return null;
+  const most = `${(agreed.largestNs / 1e3).toFixed(1)} us`;
+  return `the clock and the processor's counter advanced differently between ${agreed.differing} of ${agreed.compared} readings, by up to ${most}`;
+}
+
+/**
+ * Judges a process's clocks since its addon was loaded. `cleanVdso`: the digest of the kernel's code for reading clocks
+ * in a process without a layer; null if there is none to compare with.
+ */
+export function judgeClock(reading: ClockReading, cleanVdso: string | null = null): ClockJudgement {
+  const { functions, rates, counterUnused, vdso } = reading;
   const foreign = functions.filter(({ own }) => !own);
-  const wrong = rates.map(disagreement).filter((text) => text !== null);
+  const wrong = [...rates.map(disagreement), hiddenTime(reading)].filter((text) => text !== null);
   const because = wrong.length > 0 ? ` (${wrong.join('; ')})` : '';
   if (foreign.length > 0) {
     const owners = [...new Set(foreign.map(({ owner }) => owner ?? 'code that no library owns'))].join(', ');
     return failed(`the clock belongs to ${owners}${because}`, foreign);
   }
   if (wrong.length > 0) return failed(`the clock is changed by an unknown library${because}`, []);
+  if (cleanVdso !== null && vdso !== cleanVdso)
+    return failed("the kernel's code for reading clocks (vDSO) was changed in this process", []);
   const [rate] = rates;
   if (!rate) return { passed: null, detail: 'no clock was read', invalid: null };
   const counter = rate.counterNs === null ? `counter not checked: ${counterUnused}` : "and the processor's counter";

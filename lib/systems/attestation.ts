@@ -3,7 +3,7 @@ import type { ApplicationPath, LayerInfo } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
-import { driverCode, ownLibcuda, replacedLibcuda } from './hidden-interception.js';
+import { driverCode, ownLibcuda, replacedLibc, replacedLibcuda } from './hidden-interception.js';
 import { functionProvenance, interceptors } from './interception.js';
 import { realPath, sameFile } from './ld-preload.js';
 import { inWords } from '../config/size.js';
@@ -90,7 +90,7 @@ export function functionOwners(
       return owner !== null && realPath(owner) === real ? [] : [`${name} on ${path} (${owner ?? 'nobody'})`];
     }),
   );
-  const proof = 'owners of the driver functions (dladdr)';
+  const proof = 'owners of the driver functions';
   if (escaped.length === 0)
     return finding(proof, true, `${library} owns ${names.join(', ')} on ${paths.join(' and ')}`);
   if (escaped.length === names.length * paths.length)
@@ -102,7 +102,7 @@ export function nvmlOwner(description: Description, library: string): Finding {
   const real = realPath(library);
   const owned = description.provenance.nvml.filter(({ owners }) => owners.dlsym && realPath(owners.dlsym) === real);
   const detail = `${library} owns ${owned.length} of ${description.provenance.nvml.length} NVML functions`;
-  return finding('owners of the NVML functions (dladdr)', owned.length > 0, detail, advice.wrongBuild);
+  return finding('owners of the NVML functions', owned.length > 0, detail, advice.wrongBuild);
 }
 
 /**
@@ -124,13 +124,21 @@ export function bareDriver(description: Description): Finding[] {
   );
   const objects = suspects.map(({ path }) => path);
   const mapped = objects.length === 0 ? 'no layer is mapped' : `mapped: ${objects.join(', ')}`;
-  const proof = 'owners of the driver functions (dladdr)';
+  const proof = 'owners of the driver functions';
   return [
     finding(proof, total > 0 && hooked.length === 0, owned, advice.layerPresent),
     driverCode(description, null),
     ownLibcuda(description),
     finding('no layer in the process', objects.length === 0, mapped, advice.layerPresent),
+    ownLibc(description),
   ];
+}
+
+/** Proofs read files and symbols; a library that stands in front of these functions can forge what they read. */
+function ownLibc(description: Description): Finding {
+  const replaced = replacedLibc(description);
+  const detail = replaced === null ? "libc's own" : `not libc's: ${replaced}`;
+  return finding('functions with which files are read', replaced === null, detail, advice.layerPresent);
 }
 
 export type SeenDevice = NativeDevice | undefined;

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import type { Description } from '../workers/description.js';
 import { advice, type Finding } from './attestation.js';
 import { replacedLibcuda } from './hidden-interception.js';
-import { type Interceptor, interceptionText, interceptors } from './interception.js';
+import { type Interceptor, interceptionText, interceptors, NO_FILE } from './interception.js';
 import { namesFile, parseVariable, realPath, sameFile } from './ld-preload.js';
 
 const sharedObject = /\.so(\.\d+)*$/;
@@ -40,8 +40,13 @@ export function namedInterceptor(description: Description, libraries: readonly s
   const replacement = replacedLibcuda(description)?.by;
   const owners = ownInterceptors(description).map(({ owner }) => owner);
   const all = replacement === undefined ? owners : [...owners, replacement];
-  return all.find((owner) => libraries.some((library) => namesFile(library, owner)));
+  const named = all.find((owner) => libraries.some((library) => namesFile(library, owner)));
+  // Nobody else can have put code there, natively nobody does.
+  return named ?? (owners.includes(NO_FILE) ? mappedAmong(libraries, description) : undefined);
 }
+
+const mappedAmong = (libraries: readonly string[], { preload }: Description): string | undefined =>
+  libraries.find((library) => preload.some(({ mapped }) => mapped !== null && namesFile(library, mapped)));
 
 /** Null if the system names no library. */
 export function intercepts(description: Description, libraries: readonly string[]): Finding | null {
@@ -51,7 +56,7 @@ export function intercepts(description: Description, libraries: readonly string[
   const foreign = !passed && ownInterceptors(description).length > 0;
   const seen = interceptionSeen(description);
   return {
-    proof: 'the named libraries intercept (dladdr)',
+    proof: 'the named libraries intercept',
     passed,
     detail: foreign ? `${names} intercepts nothing; another library does: ${seen}` : seen,
     advice: foreign

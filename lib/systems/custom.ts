@@ -110,8 +110,9 @@ export class CustomSystem extends Profile {
     const findings = [...missingPreloads(description), ...(counts ? [interception] : []), ...steps];
     const owner = namedInterceptor(description, libraries) ?? libraries[0] ?? ownInterceptors(description)[0]?.owner;
     const layer = owner === undefined ? null : await layerInfo(description, owner);
-    const warnings = this.#profile.verify.length > 0 ? [] : [this.#unverified(description)];
-    return { ...judge(description, look, layer, findings), warnings };
+    const judged = judge(description, look, layer, findings);
+    const unverified = this.#profile.verify.length > 0 ? [] : [this.#unverified(description)];
+    return { ...judged, warnings: [...judged.warnings, ...unverified] };
   }
 
   /** Warning for a system without proofs. */

@@ -102,7 +102,7 @@ function preloadFileHooks(provenance: Provenance, preload: readonly PreloadEntry
 }
 
 function ownershipProof(provenance: Provenance, found: readonly Interceptor[], layer: LayerInfo | null): Proof {
-  const proof = 'owners of the driver functions (dladdr)';
+  const proof = 'owners of the driver functions';
   const total = provenance.functions.length;
   if (found.length === 0)
     return { proof, passed: layer === null, detail: `the driver owns all ${total} functions on every symbol path` };

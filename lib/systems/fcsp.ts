@@ -100,7 +100,7 @@ export class FcspSystem extends Profile {
       ...(memoryBytes === null ? [] : [proofs.memoryView(device, look.probe, run.gpu, memoryBytes)]),
       ...proofs.allocationCanary(look.probe, this.canaries(look.tenant)),
     ]);
-    return { ...attestation, warnings: await this.#newState(description.pid) };
+    return { ...attestation, warnings: [...attestation.warnings, ...(await this.#newState(description.pid))] };
   }
 
   protected override wantedLimits(): WantedLimits {

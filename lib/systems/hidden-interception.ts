@@ -108,12 +108,24 @@ export function ownLibcuda(description: Description): Finding {
   };
 }
 
+/** Functions of libc that another library stands in front of, and that Node reads files with; null if there are none. */
+export function replacedLibc({ provenance: { replaced } }: Description): string | null {
+  const text = replaced.map(({ name, owner }) => `${name} (${owner ?? 'nobody'})`).join(', ');
+  return replaced.length === 0 ? null : text;
+}
+
+export function libcWarnings(description: Description): string[] {
+  const replaced = replacedLibc(description);
+  return replaced === null ? [] : [`Files are read through functions that are not libc's: ${replaced}.`];
+}
+
 /** Hidden interception as warnings instead of failures, for `run` without a system. */
 export function hiddenInterceptionWarnings(description: Description): string[] {
   const patched = patchedFunctions(description.provenance);
   const replaced = replacedLibcuda(description);
   return [
     ...(patched.length > 0 ? [`Driver code was changed in memory: ${patchedText(patched)}.`] : []),
+    ...libcWarnings(description),
     ...(replaced ? [`libcuda.so.1 is not the driver's: ${replaced.by}: ${replaced.reason}.`] : []),
   ];
 }

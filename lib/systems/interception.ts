@@ -15,18 +15,29 @@ export interface Interceptor {
 }
 
 export function functionProvenance(provenance: Provenance): FunctionProvenance[] {
-  const driver = driverObject(provenance);
-  return provenance.functions.map(({ name, owners, patched }) => {
-    const reference = owners.bare ?? driver;
-    const interposed = applicationPaths.filter((path) => owners[path] !== null && owners[path] !== reference);
-    return { name, paths: { ...owners }, interposed, ...(patched && { patched }) };
-  });
+  return provenance.functions.map(({ name, owners, interposed, patched }) => ({
+    ...{ name, paths: { ...owners }, interposed: applicationPaths.filter((path) => interposed.includes(path)) },
+    ...(patched && { patched }),
+  }));
+}
+
+/** Owner of code that a layer put into memory of its own. */
+export const NO_FILE = 'memory without a file';
+
+/**
+ * The one mapped object that could have put code into memory without a file: it has functions of the driver, or answers
+ * look-ups. Null if there are several or none.
+ */
+function onlySuspect({ objects }: Provenance): string | null {
+  const [first, ...others] = objects.filter(({ exportsDlsym, cudaExports }) => exportsDlsym || cudaExports > 0);
+  return first && others.length === 0 ? first.path : null;
 }
 
 /** Sorted by number of functions, highest first. */
 export function interceptors(provenance: Provenance): Interceptor[] {
   const found = new Map<string, Interceptor>();
-  const of = (owner: string): Interceptor => {
+  const of = (seen: string): Interceptor => {
+    const owner = seen === NO_FILE ? (onlySuspect(provenance) ?? seen) : seen;
     const known = found.get(owner) ?? {
       owner,
       functions: [],
@@ -49,8 +60,8 @@ export function interceptors(provenance: Provenance): Interceptor[] {
     for (const path of applicationPaths) intercepts(owner, path, name);
     of(owner).patched.push(name);
   }
-  for (const { name, owners, patched } of provenance.nvml) {
-    if (owners.dlsym !== null && owners.bare !== null && owners.dlsym !== owners.bare) of(owners.dlsym).nvml.push(name);
+  for (const { name, owners, interposed, patched } of provenance.nvml) {
+    if (owners.dlsym !== null && interposed.length > 0) of(owners.dlsym).nvml.push(name);
     else if (patched?.owner != null) of(patched.owner).nvml.push(name);
   }
   return [...found.values()].sort((a, b) => b.functions.length - a.functions.length || b.nvml.length - a.nvml.length);
@@ -64,12 +75,4 @@ function ownedText({ owner, functions, byPath, nvml }: Interceptor, total: numbe
   const perPath = Object.entries(byPath).map(([path, names]) => `${path} ${names.length}`);
   const driver = `${functions.length} of ${total} functions (${perPath.join(', ')})`;
   return `${owner} owns ${driver}${nvml.length > 0 ? ` and ${nvml.length} NVML functions` : ''}`;
-}
-
-/** The object that owns most functions in the driver's own symbol table: libcuda. */
-function driverObject(provenance: Provenance): string | null {
-  const counts = new Map<string, number>();
-  for (const { owners } of provenance.functions)
-    if (owners.bare !== null) counts.set(owners.bare, (counts.get(owners.bare) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 }

@@ -3,6 +3,7 @@ import type { LayerInfo } from '../results/document.js';
 import type { Description } from '../workers/description.js';
 import { asProof, type Finding, isProof } from './attestation.js';
 import { groundTruth } from './environment.js';
+import { libcWarnings } from './hidden-interception.js';
 import type { Attestation, Evidence, Proof } from './system.js';
 
 export function judge(
@@ -19,7 +20,7 @@ export function judge(
     layer,
     proofs,
     groundTruth: groundTruth(description),
-    warnings: [],
+    warnings: libcWarnings(description),
     notChecked,
     ...(invalid !== null && { invalid }),
   };

@@ -7,8 +7,8 @@
 namespace gvb {
 
 template <>
-struct Fields<TimeFunction> : FieldsOf<TimeFunction> {
-  static constexpr const char* kName = "TimeFunction";
+struct Fields<LibcFunction> : FieldsOf<LibcFunction> {
+  static constexpr const char* kName = "LibcFunction";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(name));
@@ -34,6 +34,20 @@ struct Fields<ClockRate> : FieldsOf<ClockRate> {
 };
 
 template <>
+struct Fields<ClockAgreement> : FieldsOf<ClockAgreement> {
+  static constexpr const char* kName = "ClockAgreement";
+  static constexpr const char* kDoc =
+      "Whether clock and processor's counter advanced by the same time between readings.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(compared).says("Pairs of successive readings of a thread."));
+    visit(GVB_FIELD(unclear).says("Readings during which the thread lost its processor, or that took long."));
+    visit(GVB_FIELD(differing));
+    visit(GVB_FIELD(largest_ns).says("The largest difference; 0 if none."));
+  }
+};
+
+template <>
 struct Fields<ClockReading> : FieldsOf<ClockReading> {
   static constexpr const char* kName = "ClockReading";
   template <class Visit>
@@ -41,6 +55,8 @@ struct Fields<ClockReading> : FieldsOf<ClockReading> {
     visit(GVB_FIELD(functions).says("Functions with which the process reads time, and their owners."));
     visit(GVB_FIELD(rates));
     visit(GVB_FIELD(counter_unused).or_null());
+    visit(GVB_FIELD(agreed).says("Of all readings since the addon was loaded; null if no counter can be trusted."));
+    visit(GVB_FIELD(vdso).or_null().says("Digest of the kernel's code for reading clocks, the same in every process."));
   }
 };
 

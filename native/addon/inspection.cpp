@@ -114,7 +114,10 @@ struct Fields<PatchedCode> : FieldsOf<PatchedCode> {
 template <>
 struct Fields<CudaOwners> : FieldsOf<CudaOwners> {
   static constexpr const char* kName = "CudaOwners";
-  static constexpr const char* kDoc = "The owner of the address of a function on each symbol path.";
+  static constexpr const char* kDoc =
+      "The owner of the address of a function on each symbol path: a file, `memory without a file`, or null if it does "
+      "not "
+      "resolve.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(runtime).or_null());
@@ -141,6 +144,7 @@ struct OwnedFunctionFields : FieldsOf<OwnedFunction<Owners>> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(owners));
+    visit(GVB_FIELD(interposed).says("The paths on which the address is not the driver's own, whoever owns it."));
     visit(GVB_FIELD(patched).or_left_out());
   }
 };
@@ -188,6 +192,8 @@ struct Fields<Provenance> : FieldsOf<Provenance> {
     visit(GVB_FIELD(nvml));
     visit(GVB_FIELD(objects).says(
         "Objects mapped into the process that export `dlsym` or names beginning with `cu`, except drivers and libc."));
+    visit(
+        GVB_FIELD(replaced).says("Functions of libc with which files and symbols are read, and that are not libc's."));
     visit(GVB_FIELD(code_unreadable)
               .or_null()
               .says("Reason why the driver's code was not compared with its file; null if it was."));

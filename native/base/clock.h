@@ -6,12 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clock_watch.h"
+#include "base/processor_counter.h"
+
 namespace gvb {
 
 inline int64_t now_ns() {
   timespec t;
+  const uint64_t before = processor_counter();
   clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-  return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+  const uint64_t after = processor_counter();
+  const int64_t now = static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+  ClockWatch::of_thread().saw(now, before, after);
+  return now;
 }
 
 struct TimerCalibration {

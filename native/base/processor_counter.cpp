@@ -32,9 +32,14 @@ bool kernel_trusts_counter() {
 
 // Intel's manual, CPUID leaves 15H (crystal and ratio) and 80000007H (invariant counter). Leaf 40000010H, introduced by
 // VMware and optional under KVM, holds the counter's kHz.
+std::string counter_untrusted() {
+  const bool invariant = cpuid(0x80000000).a >= 0x80000007 && (cpuid(0x80000007).d & (1u << 8));
+  return invariant && kernel_trusts_counter() ? "" : "the time-stamp counter does not keep time on this machine";
+}
+
 CounterFrequency counter_frequency() {
-  if (cpuid(0x80000000).a < 0x80000007 || !(cpuid(0x80000007).d & (1u << 8)) || !kernel_trusts_counter())
-    return {std::nullopt, "the time-stamp counter does not keep time on this machine"};
+  const std::string untrusted = counter_untrusted();
+  if (!untrusted.empty()) return {std::nullopt, untrusted};
   if (cpuid(0).a >= 0x15) {
     const Leaf ratio = cpuid(0x15);
     if (ratio.a > 0 && ratio.b > 0 && ratio.c > 0) return {static_cast<double>(ratio.c) * ratio.b / ratio.a, ""};
@@ -46,6 +51,8 @@ CounterFrequency counter_frequency() {
 }
 
 #else
+
+std::string counter_untrusted() { return ""; }
 
 CounterFrequency counter_frequency() {
   uint64_t frequency = 0;

@@ -22,6 +22,9 @@ struct CounterFrequency {
   std::string unknown;  // why there is none; empty otherwise
 };
 
+// Why the counter does not keep time on this machine; empty if it does.
+std::string counter_untrusted();
+
 // The frequency that the processor or the hypervisor states; none if neither states it or the counter does not keep
 // time on this machine.
 CounterFrequency counter_frequency();

@@ -12,6 +12,7 @@
 #include "bench/kernel_chain.h"
 #include "bench/library_kernel.h"
 #include "bench/on_core.h"
+#include "driver/code_owner.h"
 
 namespace gvb {
 
@@ -199,7 +200,11 @@ const PairedCall& find_call(const std::string& name) {
 
 PairedPointers pointers_of(DeviceSession& session, const std::string& name) {
   if (name != kDlsym.name) return paired_pointers(session, name);
-  return {reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)), reinterpret_cast<void*>(libc_dlsym())};
+  void* given = reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym));
+  void* own = reinterpret_cast<void*>(libc_dlsym());
+  // A program at a fixed address may have an entry of its own that leads to libc's.
+  const std::string owner = owner_of(given);
+  return {given, own, owner != owner_of(own) && owner != kProgram};
 }
 
 bool starts_with(const std::string& text, const char* beginning) { return text.rfind(beginning, 0) == 0; }

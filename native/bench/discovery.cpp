@@ -1,6 +1,7 @@
 #include "bench/discovery.h"
 
 #include "base/clock.h"
+#include "driver/code_owner.h"
 #include "driver/driver.h"
 
 namespace gvb {
@@ -102,7 +103,7 @@ std::vector<DiscoveryFunction> called_functions(const Nvml& nvml) {
     DiscoveryFunction function;
     function.name = name;
     function.owner = owner_of(slot(nvml.dlsym, index));
-    function.intercepted = function.owner != owner_of(slot(nvml.api, index));
+    function.intercepted = slot(nvml.dlsym, index) != slot(nvml.api, index);
     functions.push_back(std::move(function));
   }
   return functions;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/device_session.h"
+#include "driver/code_owner.h"
 #include "driver/libcuda_images.h"
 #include "driver/mapped_images.h"
 
@@ -114,6 +115,41 @@ Inspection inspect(const Driver& driver) {
 
 namespace {
 
+// An object that a trampoline leads to owns it, unless that is the driver itself.
+std::string behind(const void* address, const std::string& driver) {
+  const std::string owner = owner_behind_jumps(reinterpret_cast<uintptr_t>(address));
+  return owner.empty() || owner == driver ? kNoFile : owner;
+}
+
+OwnedFunction<CudaOwners> owned_cuda(const Driver& driver, const std::vector<ElfImage>& images, size_t index) {
+  OwnedFunction<CudaOwners> function;
+  function.name = kCudaFunctions[index].name;
+  const ElfImage* image = image_of(images, driver.driver_path);
+  const auto owner = [&](SymbolPath path) {
+    const void* address = slot(driver.tables.of(path), index);
+    const std::string name = owner_of(address, images);
+    const bool own = driver.tables.is_drivers(index, address) && (!image || image->contains(address));
+    if (address && !own) function.interposed.push_back(to_string(path));
+    return name == kNoFile ? behind(address, driver.driver_path) : name;
+  };
+  function.owners.runtime = owner(SymbolPath::kRuntime);
+  function.owners.dlsym = owner(SymbolPath::kDlsym);
+  function.owners.linked = owner(SymbolPath::kLinked);
+  function.owners.bare = owner_of(slot(driver.tables.of(SymbolPath::kBare), index), images);
+  return function;
+}
+
+OwnedFunction<NvmlOwners> owned_nvml(const Nvml& nvml, const std::vector<ElfImage>& images, size_t index) {
+  OwnedFunction<NvmlOwners> function;
+  function.name = kNvmlFunctions[index];
+  const void *given = slot(nvml.dlsym, index), *own = slot(nvml.api, index);
+  function.owners.dlsym = owner_of(given, images);
+  if (function.owners.dlsym == kNoFile) function.owners.dlsym = behind(given, nvml.path.value_or(""));
+  function.owners.bare = owner_of(own, images);
+  if (given && given != own) function.interposed.push_back(to_string(SymbolPath::kDlsym));
+  return function;
+}
+
 // The driver's own addresses of each function: the exported one, and the one from its cuGetProcAddress.
 using Addresses = std::array<const void*, 2>;
 
@@ -157,21 +193,19 @@ LibcudaInfo libcuda_info(const Driver& driver, const std::vector<ElfImage>& imag
 
 // Objects that could intercept: neither the driver nor libc, but with functions that those have.
 std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::vector<ElfImage>& images) {
-  const auto expected = [&](const std::string& path) {
-    if (path.empty() || path == driver.driver_path || path == driver.nvml.path) return true;
-    for (const char* library : {"/libc.so.", "/libdl.so.", "/ld-linux"})
-      if (path.find(library) != std::string::npos) return true;
-    return false;
+  const auto expected = [&](const ElfImage& image) {
+    const std::string& path = image.path();
+    return path.empty() || path == driver.driver_path || path == driver.nvml.path;
   };
   std::vector<MappedObject> out;
   for (const ElfImage& image : images) {
-    if (expected(image.path())) continue;
+    if (expected(image)) continue;
     MappedObject object;
     object.path = image.path();
     object.cuda_exports = image.count_exports("cu");
     object.exports_dlsym = image.find("dlsym") != nullptr;
     object.exports_init = image.find("cuInit") != nullptr;
-    if (object.cuda_exports > 0 || object.exports_dlsym) out.push_back(std::move(object));
+    if ((object.cuda_exports > 0 || object.exports_dlsym) && !is_c_library(image)) out.push_back(std::move(object));
   }
   return out;
 }
@@ -182,27 +216,13 @@ Provenance provenance(const Driver& driver) {
   // A forwarding library may load the driver in any of its functions, not only in cuInit.
   driver.find_true_driver();
   Provenance out;
-  for (size_t i = 0; i < kCudaFunctionCount; ++i) {
-    const auto owner = [&](SymbolPath path) { return owner_of(slot(driver.tables.of(path), i)); };
-    OwnedFunction<CudaOwners> function;
-    function.name = kCudaFunctions[i].name;
-    function.owners.runtime = owner(SymbolPath::kRuntime);
-    function.owners.dlsym = owner(SymbolPath::kDlsym);
-    function.owners.linked = owner(SymbolPath::kLinked);
-    function.owners.bare = owner(SymbolPath::kBare);
-    out.functions.push_back(std::move(function));
-  }
-  for (size_t i = 0; i < kNvmlFunctionCount; ++i) {
-    OwnedFunction<NvmlOwners> function;
-    function.name = kNvmlFunctions[i];
-    function.owners.dlsym = owner_of(slot(driver.nvml.dlsym, i));
-    function.owners.bare = owner_of(slot(driver.nvml.api, i));
-    out.nvml.push_back(std::move(function));
-  }
   const std::vector<ElfImage> images = mapped_images();
+  for (size_t i = 0; i < kCudaFunctionCount; ++i) out.functions.push_back(owned_cuda(driver, images, i));
+  for (size_t i = 0; i < kNvmlFunctionCount; ++i) out.nvml.push_back(owned_nvml(driver.nvml, images, i));
   out = with_nvml_patches(driver, images, with_patches(driver, images, std::move(out)));
   out.libcuda = libcuda_info(driver, images);
   out.objects = suspicious_objects(driver, images);
+  out.replaced = replaced_libc_functions();
   return out;
 }
 

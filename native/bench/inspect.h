@@ -62,6 +62,8 @@ template <class Owners>
 struct OwnedFunction {
   std::string name;
   Owners owners;
+  // The paths on which the address is not one of the driver's own, whoever owns it.
+  std::vector<std::string> interposed;
   std::optional<PatchedCode> patched;  // the driver's own function
 };
 
@@ -86,7 +88,8 @@ struct Provenance {
   std::vector<OwnedFunction<NvmlOwners>> nvml;
   std::vector<MappedObject> objects;
   LibcudaInfo libcuda;
-  std::string code_unreadable;  // why code was not compared with the driver's file; empty if it was
+  std::vector<LibcFunction> replaced;  // functions of libc that read or write for proofs and are not libc's own
+  std::string code_unreadable;         // why code was not compared with the driver's file; empty if it was
 };
 
 Provenance provenance(const Driver& driver);

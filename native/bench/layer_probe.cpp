@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "driver/code_owner.h"
+
 namespace gvb {
 
 namespace {

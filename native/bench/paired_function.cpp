@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "driver/code_on_disk.h"
+#include "driver/code_owner.h"
 #include "driver/libcuda_images.h"
 
 namespace gvb {
@@ -31,8 +32,10 @@ void refuse_patched(DeviceSession& session, const void* bare, const std::string&
 
 PairedPointers paired_pointers(DeviceSession& session, const std::string& name) {
   const size_t index = cuda_function_index(name.c_str());
-  const PairedPointers pointers{slot(session.cuda.api, index),
-                                slot(session.driver.tables.reference_of(session.cuda.path), index)};
+  const SymbolTables& tables = session.driver.tables;
+  void* hooked = slot(session.cuda.api, index);
+  const PairedPointers pointers{hooked, slot(tables.reference_of(session.cuda.path), index),
+                                !tables.is_drivers(index, hooked)};
   session.cuda.require(pointers.hooked, name.c_str());
   session.cuda.require(pointers.bare, name.c_str());
   refuse_patched(session, pointers.bare, name);
@@ -40,7 +43,7 @@ PairedPointers paired_pointers(DeviceSession& session, const std::string& name) 
 }
 
 PairBlock::PairBlock(const PairedPointers& pointers)
-    : owner(owner_of(pointers.hooked)), bare_owner(owner_of(pointers.bare)), intercepted(owner != bare_owner) {}
+    : owner(owner_of(pointers.hooked)), bare_owner(owner_of(pointers.bare)), intercepted(pointers.intercepted) {}
 
 InterposerAccount::InterposerAccount() {
   const DlsymFunction look_up = libc_dlsym();

@@ -12,6 +12,7 @@ namespace gvb {
 struct PairedPointers {
   void* hooked;
   void* bare;
+  bool intercepted;  // `hooked` is no address of the driver's own
 };
 
 // Throws kFunctionMissing if either is missing, or if the driver's own code was overwritten: that pointer then leads

@@ -10,6 +10,7 @@
 #include "base/wait.h"
 #include "bench/first_kernel.h"
 #include "bench/gpu_state.h"
+#include "driver/code_owner.h"
 #include "kernels/ptx.h"
 
 namespace gvb {

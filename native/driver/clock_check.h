@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock_watch.h"
+#include "driver/libc_functions.h"
+
 namespace gvb {
 
 // One moment of a clock, read through the library and by system call. Two readings by system call bracket the
@@ -27,19 +30,16 @@ struct ClockRate {
   double bracket_ns;                 // largest difference that two agreeing clocks may show
 };
 
-struct TimeFunction {
-  const char* name;
-  std::string owner;  // owner of the address that the process calls
-  bool own;           // the C library owns it, and its code equals the file's
-};
-
 struct ClockReading {
-  std::vector<TimeFunction> functions;
+  std::vector<LibcFunction> functions;
   std::vector<ClockRate> rates;
-  std::string counter_unused;  // why the processor's counter was not used; empty if it was
+  std::string counter_unused;            // why the counter's stated frequency was not used; empty if it was
+  std::optional<ClockAgreement> agreed;  // of the readings that measurements took; none without a counter to trust
+  std::string vdso;                      // digest of the kernel's code for reading clocks; empty if there is none
 };
 
-// Stores the present as the start for later readings. Later calls do nothing.
+// Stores the present as the start for later readings, and begins to watch the clock; takes some milliseconds. Later
+// calls do nothing.
 void begin_clock_check();
 
 // Clocks since begin_clock_check(); waits until at least `least_ns` have passed.

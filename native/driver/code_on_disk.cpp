@@ -1,23 +1,16 @@
 #include "driver/code_on_disk.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "driver/jump_target.h"
-#include "driver/symbol_paths.h"
+#include "driver/code_owner.h"
 
 namespace gvb {
 
 namespace {
 
 using Code = std::array<unsigned char, CodeOnDisk::kCompared>;
-
-// A patch often jumps to a trampoline near the function first, which jumps to the layer.
-constexpr int kMostHops = 4;
 
 std::string hexadecimal(const unsigned char* bytes, size_t count) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -29,23 +22,6 @@ std::string hexadecimal(const unsigned char* bytes, size_t count) {
   return text;
 }
 
-// The owner of the code at the end of the chain of jumps from `address`; empty if there is no jump, or its target has
-// no owner.
-std::string follow(uintptr_t address) {
-  std::string owner;
-  for (int hop = 0; hop < kMostHops; ++hop) {
-    Code code;
-    const size_t size = read_own_memory(address, code.data(), code.size());
-    const size_t skipped = landing_pad(code.data(), size);
-    const auto target = jump_target({code.data() + skipped, size - skipped}, address + skipped);
-    if (!target) break;
-    address = *target;
-    owner = owner_of(reinterpret_cast<const void*>(address));
-    if (!owner.empty()) break;
-  }
-  return owner;
-}
-
 }  // namespace
 
 CodeOnDisk::CodeOnDisk(const ElfImage& image)
@@ -54,8 +30,8 @@ CodeOnDisk::CodeOnDisk(const ElfImage& image)
       base_(image.base()),
       dynamic_(image.dynamic()),
       segments_(image.segments()),
-      file_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0)
+      file_(path_.c_str()) {
+  if (!file_.is_open())
     unreadable_ = path_ + " cannot be opened";
   else if (!is_mapped_file())
     unreadable_ = path_ + " is not the file that was mapped";
@@ -63,12 +39,8 @@ CodeOnDisk::CodeOnDisk(const ElfImage& image)
     find_relocations();
 }
 
-CodeOnDisk::~CodeOnDisk() {
-  if (file_ >= 0) close(file_);
-}
-
 bool CodeOnDisk::read(size_t offset, void* out, size_t bytes) const {
-  return pread(file_, out, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+  return file_.read_at(offset, out, bytes) == bytes;
 }
 
 // A file that was replaced after loading (a driver update) has other program headers or another build ID.
@@ -131,8 +103,8 @@ std::optional<PatchedCode> CodeOnDisk::patch_at(const void* address, size_t byte
   while (first < count && (memory[first] == disk[first] || relocated(place + first))) ++first;
   if (first == count) return std::nullopt;
   const auto start = reinterpret_cast<uintptr_t>(address);
-  std::string owner = follow(start);
-  if (owner.empty() || owner == path_) owner = follow(start + first);
+  std::string owner = owner_behind_jumps(start);
+  if (owner.empty() || owner == path_) owner = owner_behind_jumps(start + first);
   return PatchedCode{hexadecimal(memory.data(), count), owner};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unhooked_file.h"
 #include "driver/elf_image.h"
 
 namespace gvb {
@@ -21,9 +22,6 @@ class CodeOnDisk {
   static constexpr size_t kCompared = 32;
 
   explicit CodeOnDisk(const ElfImage& image);
-  ~CodeOnDisk();
-  CodeOnDisk(const CodeOnDisk&) = delete;
-  CodeOnDisk& operator=(const CodeOnDisk&) = delete;
 
   // Why nothing can be compared; empty if it can.
   const std::string& unreadable() const { return unreadable_; }
@@ -44,7 +42,7 @@ class CodeOnDisk {
   const ElfW(Addr) base_;
   const ElfW(Dyn) * dynamic_;
   const std::vector<ElfW(Phdr)> segments_;
-  const int file_;
+  const UnhookedFile file_;
   std::string unreadable_;
   // Where the dynamic loader itself writes into code; in practice nowhere.
   std::vector<ElfW(Addr)> relocations_;

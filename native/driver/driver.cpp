@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/clock.h"
+#include "driver/code_owner.h"
 #include "driver/libcuda_images.h"
 
 namespace gvb {

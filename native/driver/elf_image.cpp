@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "driver/memory_map.h"
+
 namespace gvb {
 
 ElfImage::ElfImage(const link_map& map, std::vector<ElfW(Phdr)> segments)
@@ -29,16 +31,39 @@ ElfImage ElfImage::of_handle(void* handle) {
   return ElfImage(*map);
 }
 
-std::vector<ElfImage> ElfImage::all() {
-  std::vector<ElfImage> images;
+namespace {
+
+// The program's headers, where the kernel mapped them.
+std::vector<ElfW(Phdr)> headers_of_program() {
+  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(auxiliary_value(AT_PHDR));
+  return headers ? std::vector<ElfW(Phdr)>(headers, headers + auxiliary_value(AT_PHNUM)) : std::vector<ElfW(Phdr)>{};
+}
+
+// The loader's list as the program's own dynamic section names it, which needs no function of libc.
+const link_map* loader_list() {
+  const std::vector<ElfW(Phdr)> headers = headers_of_program();
+  ElfW(Addr) base = 0;
+  for (const ElfW(Phdr) & header : headers)
+    if (header.p_type == PT_PHDR) base = auxiliary_value(AT_PHDR) - header.p_vaddr;
+  for (const ElfW(Phdr) & header : headers)
+    if (header.p_type == PT_DYNAMIC)
+      for (auto* d = reinterpret_cast<const ElfW(Dyn)*>(base + header.p_vaddr); d->d_tag != DT_NULL; ++d)
+        if (d->d_tag == DT_DEBUG && d->d_un.d_ptr != 0) return reinterpret_cast<const r_debug*>(d->d_un.d_ptr)->r_map;
+  // A program that was started through the loader's own command line has no such headers.
   link_map* map = nullptr;
   void* self = dlopen(nullptr, RTLD_NOW | RTLD_NOLOAD);
-  if (self && dlinfo(self, RTLD_DI_LINKMAP, &map) == 0) {
-    // Skips the kernel's vDSO, whose entries stay unrelocated in read-only memory.
-    for (; map; map = map->l_next)
-      if (!map->l_name || !std::strstr(map->l_name, "vdso")) images.emplace_back(*map);
-  }
+  if (!self || dlinfo(self, RTLD_DI_LINKMAP, &map) != 0) map = nullptr;
   if (self) dlclose(self);
+  return map;
+}
+
+}  // namespace
+
+std::vector<ElfImage> ElfImage::all() {
+  std::vector<ElfImage> images;
+  // Skips the kernel's vDSO, whose entries stay unrelocated in read-only memory.
+  for (const link_map* map = loader_list(); map; map = map->l_next)
+    if (!map->l_name || !std::strstr(map->l_name, "vdso")) images.emplace_back(*map);
   return images;
 }
 
@@ -86,18 +111,20 @@ std::string ElfImage::soname() const {
 
 std::vector<ElfW(Phdr)> ElfImage::segments() const {
   if (!segments_.empty()) return segments_;
-  struct Search {
-    const ElfImage* image;
-    std::vector<ElfW(Phdr)> found;
-  } search{this, {}};
-  const auto look = [](dl_phdr_info* info, size_t, void* data) {
-    auto* wanted = static_cast<Search*>(data);
-    if (info->dlpi_addr != wanted->image->base_ || wanted->image->path_ != info->dlpi_name) return 0;
-    wanted->found.assign(info->dlpi_phdr, info->dlpi_phdr + info->dlpi_phnum);
-    return 1;
-  };
-  dl_iterate_phdr(look, &search);
-  return search.found;
+  // The loader's list has no name for the program itself, which may lie at a fixed address.
+  if (path_.empty()) return headers_of_program();
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base_);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto* first = reinterpret_cast<const ElfW(Phdr)*>(base_ + header->e_phoff);
+  return {first, first + header->e_phnum};
+}
+
+bool ElfImage::contains(const void* address) const {
+  const auto place = reinterpret_cast<ElfW(Addr)>(address) - base_;
+  const std::vector<ElfW(Phdr)> all = segments();
+  return std::any_of(all.begin(), all.end(), [&](const ElfW(Phdr) & segment) {
+    return segment.p_type == PT_LOAD && place >= segment.p_vaddr && place < segment.p_vaddr + segment.p_memsz;
+  });
 }
 
 size_t ElfImage::size_at(const void* address) const {

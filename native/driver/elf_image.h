@@ -33,6 +33,7 @@ class ElfImage {
   const ElfW(Dyn) * dynamic() const { return dynamic_; }
   // Its program headers as mapped in memory.
   std::vector<ElfW(Phdr)> segments() const;
+  bool contains(const void* address) const;
   // Size of the defined function that begins at `address`; 0 if none does or its size is not recorded.
   size_t size_at(const void* address) const;
 

@@ -1,9 +1,8 @@
 #include "driver/jump_target.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstring>
+
+#include "base/unhooked_file.h"
 
 namespace gvb {
 
@@ -28,11 +27,7 @@ std::optional<uintptr_t> pointer_at(uintptr_t address) {
 
 // Reads through the kernel, because an address found in foreign code need not be mapped.
 size_t read_own_memory(uintptr_t address, void* out, size_t size) {
-  const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-  if (memory < 0) return 0;
-  const ssize_t got = pread(memory, out, size, static_cast<off_t>(address));
-  close(memory);
-  return got < 0 ? 0 : static_cast<size_t>(got);
+  return UnhookedFile("/proc/self/mem").read_at(address, out, size);
 }
 
 #if defined(__x86_64__)

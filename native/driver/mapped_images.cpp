@@ -3,49 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "driver/jump_target.h"
+#include "driver/memory_map.h"
 
 namespace gvb {
 
 namespace {
-
-struct Mapping {
-  uintptr_t begin, end, offset;
-  bool executable;
-  std::string file;  // device and inode
-  std::string path;
-};
-
-// 7f31c0000000-7f31c0021000 r-xp 00001000 103:02 1234   /usr/lib/libcuda.so.1
-std::optional<Mapping> parse(const char* line) {
-  unsigned long begin = 0, end = 0, offset = 0, inode = 0;
-  char permissions[8], device[24];
-  int path = 0;
-  if (std::sscanf(line, "%lx-%lx %7s %lx %23s %lu %n", &begin, &end, permissions, &offset, device, &inode, &path) < 6)
-    return std::nullopt;
-  if (line[path] != '/' || permissions[0] != 'r') return std::nullopt;
-  std::string name(line + path);
-  while (!name.empty() && name.back() == '\n') name.pop_back();
-  return Mapping{begin, end, offset, permissions[2] == 'x', std::string(device) + ' ' + std::to_string(inode), name};
-}
-
-// Readable mappings of files.
-std::vector<Mapping> file_mappings() {
-  std::vector<Mapping> mappings;
-  const std::unique_ptr<FILE, decltype(&std::fclose)> maps(std::fopen("/proc/self/maps", "re"), &std::fclose);
-  if (!maps) return mappings;
-  char line[4352];
-  while (std::fgets(line, sizeof line, maps.get()))
-    if (auto mapping = parse(line)) mappings.push_back(std::move(*mapping));
-  return mappings;
-}
 
 std::set<std::string> files_of(const std::vector<ElfImage>& images, const std::vector<Mapping>& mappings) {
   std::set<std::string> files;

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "driver/symbol_paths.h"
+#include "driver/code_owner.h"
 
 namespace gvb {
 

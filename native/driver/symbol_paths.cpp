@@ -107,10 +107,4 @@ NvmlApi resolve_nvml_dlsym(void* libnvidia_ml) {
   return table;
 }
 
-std::string owner_of(const void* address) {
-  Dl_info info;
-  if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return "";
-  return info.dli_fname;
-}
-
 }  // namespace gvb

@@ -29,6 +29,10 @@ struct SymbolTables {
   CudaApi bare_runtime;
 
   const CudaApi& of(SymbolPath path) const { return by_path[static_cast<size_t>(path)]; }
+  // Whether an address is one of the two that the driver itself has for the function in row `index`.
+  bool is_drivers(size_t index, const void* address) const {
+    return address == slot(of(SymbolPath::kBare), index) || address == slot(bare_runtime, index);
+  }
   const CudaApi& reference_of(SymbolPath path) const {
     return path == SymbolPath::kRuntime ? bare_runtime : of(SymbolPath::kBare);
   }
@@ -40,8 +44,5 @@ SymbolTables resolve_cuda(void* libcuda, const ElfImage& driver);
 void resolve_bare(SymbolTables& tables, const ElfImage& driver);
 NvmlApi resolve_nvml_bare(const ElfImage& image);
 NvmlApi resolve_nvml_dlsym(void* libnvidia_ml);
-
-// Path of the object that owns an address; empty for nullptr or if no object does.
-std::string owner_of(const void* address);
 
 }  // namespace gvb

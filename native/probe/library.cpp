@@ -1,5 +1,7 @@
 #include "probe/library.h"
 
+#include "driver/code_owner.h"
+
 namespace gvb::probe {
 
 using abi::CUDA_SUCCESS;

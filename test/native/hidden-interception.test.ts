@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunDocument } from '../../lib/results/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { NativeSystem } from '../../lib/systems/native.js';
-import { type Description, describe as describeWorker } from '../../lib/workers/description.js';
+import { describe as describeWorker } from '../../lib/workers/description.js';
 import { localStart } from '../../lib/workers/local.js';
 import { Worker } from '../../lib/workers/worker.js';
 import { runState } from '../unit/systems-fixtures.js';
@@ -48,9 +48,29 @@ beforeAll(() => {
   }
 });
 
+/** A folder with a libdl.so.2 whose dlsym gives out code in memory without a file. */
+const otherLibdl = join(folder, 'libdl');
+beforeAll(() => {
+  mkdirSync(otherLibdl);
+  const names = ['-Wl,-soname,libdl.so.2', `-Wl,--version-script=${fixture('trampolines.map')}`];
+  const output = ['-o', join(otherLibdl, 'libdl.so.2'), fixture('trampolines.c')];
+  if (process.arch === 'x64') execFileSync('cc', ['-shared', '-fPIC', '-w', ...names, ...output]);
+});
+
 const few = ['OH-002', '--iterations', '50'];
 const proofOf = ({ system }: RunDocument, name: string) =>
   system.attestation.find(({ proof }) => proof.startsWith(name));
+
+/** What the system native says of a process with these variables. */
+async function asNative(layer: NodeJS.ProcessEnv) {
+  const system = new NativeSystem({ name: 'native', caller: {} });
+  await system.prepare(runState(emptyFolder()));
+  onTestFinished(() => system.teardown());
+  const environment = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: `region=native-${process.pid}` };
+  const worker = await Worker.start({ start: localStart({ ...environment, ...layer }) });
+  onTestFinished(() => worker.stop());
+  return system.attest(await describeWorker(worker, { simulatedDriver: simulatedFolder }));
+}
 
 /** Compares native with another system, in one round. */
 async function compared(system: string, environment: NodeJS.ProcessEnv = {}, how = ['--simulate']) {
@@ -115,22 +135,34 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
   });
 
   it('is refused as native', async () => {
-    const system = new NativeSystem({ name: 'native', caller: {} });
-    await system.prepare(runState(emptyFolder()));
-    onTestFinished(() => system.teardown());
-    const environment = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: `region=patched-${process.pid}` };
-    const description = async (layer: NodeJS.ProcessEnv) => {
-      const worker = await Worker.start({ start: localStart({ ...environment, ...layer }) });
-      onTestFinished(() => worker.stop());
-      return describeWorker(worker, { simulatedDriver: simulatedFolder });
-    };
-    const proofs = async (seen: Description) => (await system.attest(seen)).proofs.filter(({ passed }) => !passed);
+    const failed = async (layer: NodeJS.ProcessEnv) =>
+      (await asNative(layer)).proofs.filter(({ passed }) => !passed);
     const code = expect.objectContaining({
       proof: expect.stringMatching(/^driver code/),
       detail: expect.stringContaining(`cuLaunchKernel (jumps to ${patching})`),
     });
-    expect(await proofs(await description({}))).not.toContainEqual(code);
-    expect(await proofs(await description({ LD_PRELOAD: patching }))).toContainEqual(code);
+    expect(await failed({})).not.toContainEqual(code);
+    expect(await failed({ LD_PRELOAD: patching })).toContainEqual(code);
+  });
+});
+
+describe.runIf(process.arch === 'x64')('a libdl.so.2 that gives out code in memory without a file', () => {
+  const environment = { LD_LIBRARY_PATH: otherLibdl };
+  const layer = join(otherLibdl, 'libdl.so.2');
+
+  it('is named as the layer, with the pair that it costs', async () => {
+    const args = ['run', ...few, 'OH-005', '--simulate', '--json', '-'];
+    const document = parseDocument((await command(args, environment)).stdout);
+    expect(document.system.layer).toMatchObject({ path: layer, active: true });
+    expect(document.warnings.join(' ')).not.toContain('hooks no function');
+    const row = document.provenance.find(({ name }) => name === 'cuMemAlloc_v2');
+    expect(row).toMatchObject({ paths: { dlsym: 'memory without a file' }, interposed: ['dlsym'] });
+  });
+
+  it('is refused as native', async () => {
+    const { proofs } = await asNative(environment);
+    const failed = proofs.filter(({ passed }) => !passed).map(({ proof }) => proof);
+    for (const proof of ['owners of the driver functions', 'no layer in the process']) expect(failed).toContain(proof);
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { callerEnvironment, environmentSystem } from '../../lib/systems/environment.js';
-import { functionProvenance, interceptors } from '../../lib/systems/interception.js';
+import { functionProvenance, interceptors, NO_FILE } from '../../lib/systems/interception.js';
 import type { Description, PreloadEntry } from '../../lib/workers/description.js';
 import { CUDA, description, LAYER, provenance } from './run-fixtures.js';
 
@@ -92,23 +92,32 @@ describe('the environment as a system', () => {
 });
 
 describe('interception', () => {
-  it('compares each path with the bare owner', () =>
+  it('takes the paths on which the address is another', () =>
     expect(functionProvenance(provenance(['runtime', 'linked'])).map(({ interposed }) => interposed)).toEqual([
       ['runtime', 'linked'],
       ['runtime', 'linked'],
       [],
     ]));
 
-  it('compares with libcuda if the driver does not list the function', () => {
-    const functions = [
-      ...provenance([]).functions,
-      { name: 'cuNew', owners: { runtime: CUDA, dlsym: LAYER, linked: null, bare: null } },
-    ];
+  it('believes the address and not the name of its owner', () => {
+    const owners = { runtime: CUDA, dlsym: CUDA, linked: null, bare: CUDA };
+    const functions = [{ name: 'cuInit', owners, interposed: ['dlsym'] }];
     expect(functionProvenance(provenance([], { functions })).at(-1)?.interposed).toEqual(['dlsym']);
   });
 
+  it.each([
+    ['the one object that could have put it there', [LAYER], LAYER],
+    ['nobody if there are two', [LAYER, '/opt/other.so'], NO_FILE],
+    ['nobody if there is none', [], NO_FILE],
+  ])('code without a file belongs to %s', (_, paths, owner) => {
+    const owners = { runtime: NO_FILE, dlsym: CUDA, linked: CUDA, bare: CUDA };
+    const functions = [{ name: 'cuInit', owners, interposed: ['runtime'] }];
+    const objects = paths.map((path) => ({ path, cudaExports: 0, exportsDlsym: true, exportsInit: false }));
+    expect(interceptors(provenance([], { functions, objects })).map((found) => found.owner)).toEqual([owner]);
+  });
+
   it('counts NVML functions', () => {
-    const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: LAYER, bare: '/usr/lib/libnvidia-ml.so.1' } }];
+    const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: LAYER, bare: '/usr/lib/libnvidia-ml.so.1' }, interposed: ['dlsym'] }];
     expect(interceptors(provenance([], { nvml }))).toEqual([
       {
         owner: LAYER,

@@ -88,6 +88,8 @@ export function clock(change: Partial<ClockReading> = {}): ClockReading {
     functions: ['clock_gettime', 'gettimeofday'].map((name) => ({ name, owner: '/lib/libc.so.6', own: true })),
     rates: ['CLOCK_MONOTONIC_RAW', 'CLOCK_MONOTONIC'].map((name) => ({ clock: name, ...second })),
     counterUnused: 'it does not keep time',
+    agreed: null,
+    vdso: null,
     ...change,
   };
 }
@@ -144,11 +146,12 @@ export function provenance(paths: readonly string[], change: Partial<Provenance>
   const hooked = { ...bare, ...Object.fromEntries(paths.map((path) => [path, LAYER])) };
   return {
     functions: [
-      { name: 'cuInit', owners: hooked },
-      { name: 'cuMemAlloc', owners: hooked },
-      { name: 'cuEventRecord', owners: bare },
+      { name: 'cuInit', owners: hooked, interposed: [...paths] },
+      { name: 'cuMemAlloc', owners: hooked, interposed: [...paths] },
+      { name: 'cuEventRecord', owners: bare, interposed: [] },
     ],
     nvml: [],
+    replaced: [],
     codeUnreadable: null,
     libcuda: { loaded: CUDA, driver: CUDA, simulated: false, kernelModule: '580.1', carriesKernelVersion: true },
     objects: paths.length > 0 ? [{ path: LAYER, cudaExports: 120, exportsDlsym: true, exportsInit: true }] : [],

@@ -164,7 +164,7 @@ describe('the proofs of a custom system', () => {
   it('accept any kind of interception, except by a layer in every process', async () => {
     const { system } = await prepared({ env: { LAYER: layer } });
     const seen = description(layer, { paths: [] });
-    const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: layer, bare: 'ml' } }];
+    const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: layer, bare: 'ml' }, interposed: ['dlsym'] }];
     const onNvml = { ...seen, provenance: { ...seen.provenance, nvml } };
     expect((await system.attest(onNvml)).invalid).toBeUndefined();
     const everywhere = onNvml.preload.map((entry) => ({ ...entry, source: '/etc/ld.so.preload' as const }));

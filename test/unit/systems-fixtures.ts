@@ -55,8 +55,13 @@ export function description(library: string | null, change: DescriptionChange = 
       devices: [device(0, { memoryBytes: CARD, visibleMemoryBytes: library ? memoryBytes : CARD, mpsClient })],
     }),
     provenance: provenance([], {
-      functions: functions.map((name) => ({ name, owners })),
-      nvml: [{ name: 'nvmlInit_v2', owners: { dlsym: library && paths.length > 0 ? library : 'ml', bare: 'ml' } }],
+      functions: functions.map((name) => ({ name, owners, interposed: library ? paths : [] })),
+      nvml: [
+        {
+          ...{ name: 'nvmlInit_v2', owners: { dlsym: library && paths.length > 0 ? library : 'ml', bare: 'ml' } },
+          interposed: library && paths.length > 0 ? ['dlsym'] : [],
+        },
+      ],
       objects: library ? [{ path: library, cudaExports: exports, exportsDlsym: true, exportsInit: true }] : [],
     }),
     preload: library ? [{ entry: library, source: 'LD_PRELOAD', mapped: library }] : [],

@@ -26,7 +26,7 @@ const look = {
 function under(owner: string): Description {
   const said = description(null);
   const owners = { runtime: owner, dlsym: owner, linked: owner, bare: owner };
-  return { ...said, provenance: { ...said.provenance, functions: [{ name: 'cuInit', owners }] } };
+  return { ...said, provenance: { ...said.provenance, functions: [{ name: 'cuInit', owners, interposed: [] }] } };
 }
 
 async function invalidAfter(first: string, second: string): Promise<string | undefined> {
@@ -56,7 +56,7 @@ describe('a second process', () => {
 
 it('a process of which only the clock was checked is not proven', () => {
   const clock = { proof: "the clock is the system's, after", passed: true, detail: '' };
-  const owners = { proof: 'owners of the driver functions (dladdr)', passed: true, detail: '' };
+  const owners = { proof: 'owners of the driver functions', passed: true, detail: '' };
   const attestation = { layer: null, groundTruth: 'nvml' as const, warnings: [] };
   expect(isProven({ ...attestation, proofs: [clock] })).toBe(false);
   expect(isProven({ ...attestation, proofs: [clock, owners] })).toBe(true);

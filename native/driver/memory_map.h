@@ -1,0 +1,25 @@
+// The process's memory as the kernel describes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gvb {
+
+// A readable mapping of a file.
+struct Mapping {
+  uintptr_t begin, end, offset;
+  bool executable;
+  std::string file;  // device and inode
+  std::string path;
+};
+
+// /proc/self/maps, without memory that no file backs.
+std::vector<Mapping> file_mappings();
+
+// The kernel's auxiliary vector of this process (AT_PHDR, AT_BASE, …); 0 if it has no such entry.
+uintptr_t auxiliary_value(unsigned long type);
+
+}  // namespace gvb
