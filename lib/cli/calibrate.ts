@@ -8,7 +8,6 @@ import { type CalibrationRow, calibrate } from '../run/calibrate.js';
 import { chooseTarget } from '../run/target.js';
 import { callerEnvironment } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
-import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions } from './options.js';
 import { failureOf, STDOUT, writeStdout, writeText, writeWhole } from './output.js';
@@ -59,7 +58,6 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
   await checkOutputs(outputs);
   const json = outputs[0]?.target;
   const addon = loadAddon();
-  dieWithFirstStart(addon);
   const target = chooseTarget({ ...options, timeoutSeconds }, addon, simulatedDriverFolder);
   const interposer = interposerLibrary();
   if (interposer === null)

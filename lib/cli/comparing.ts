@@ -13,7 +13,6 @@ import type { System } from '../systems/system.js';
 import { MOST_POSSIBLE, plannedText } from './detecting.js';
 import { exitCodes } from './exit-codes.js';
 import type { Conclusion, Gating, RawGating } from './gating.js';
-import { dieWithFirstStart } from './first-start.js';
 import { type Continued, interruptedText } from './interrupted.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
@@ -84,7 +83,6 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
   const { raw, options, systems, kept, aim, rounds, gating } = task;
   await begin(task.inputs, options.outputs);
   const addon = loadAddon();
-  dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);
   const directory = await openDirectory(raw, systems, kept);
   task.onDirectory?.(directory.path);

@@ -6,7 +6,6 @@ import { bytes, plain } from '../results/plain.js';
 import { table } from '../report/table.js';
 import { type Diagnosis, diagnose } from '../run/diagnosis.js';
 import { environmentSystem } from '../systems/environment.js';
-import { dieWithFirstStart } from './first-start.js';
 import { exitCodes } from './exit-codes.js';
 import { checkJson, type RawJson, writeJson } from './json-option.js';
 import { parseTimeout } from './options.js';
@@ -28,7 +27,6 @@ export async function doctor(options: RawJson & { timeout?: string }): Promise<n
 
 function load() {
   const addon = loadAddon();
-  dieWithFirstStart(addon);
   return addon;
 }
 

@@ -4,11 +4,7 @@ import { descriptorShortage } from './descriptors.js';
 import { restartWithoutPreload } from './restart.js';
 
 async function start(): Promise<void> {
-  const code = await restartWithoutPreload();
-  if (code !== null) {
-    process.exitCode = code;
-    return;
-  }
+  await restartWithoutPreload();
   const { main } = await import('./program.js');
   await main(process.argv);
 }

@@ -8,10 +8,8 @@ import { type Monitor, startMonitor } from '../monitor/monitor.js';
 import { INTERVAL_LIMITS, SHORTEST_INTERVAL_MS } from '../monitor/options.js';
 import { MonitorError, type MonitorSummary } from '../monitor/summary.js';
 import { BenchError } from '../native/errors.js';
-import { loadAddon } from '../native/load.js';
 import { number, plain } from '../results/plain.js';
 import { exitCodes } from './exit-codes.js';
-import { dieWithFirstStart } from './first-start.js';
 import { displayFor, type MonitorDisplay, REFRESH_MS } from './monitor-display.js';
 import { checkTarget, STDOUT, writeStdout } from './output.js';
 import { say, warn } from './talk.js';
@@ -41,7 +39,6 @@ export async function monitor(raw: RawMonitorOptions): Promise<number> {
   const request = parseMonitorOptions(raw);
   if (request.csv !== undefined) await checkTarget(request.csv, '--csv');
   const display = displayFor({ json: request.json, csvOnStdout: request.csv === STDOUT });
-  dieWithFirstStart(loadAddon());
   const ending = new Ending();
   const watching = await started(request, display, ending);
   // The timer also keeps the process alive, which the monitor itself does not.

@@ -10,7 +10,7 @@ import { profileSummary } from '../report/call-profile.js';
 import { type CallProfile, type Phase, PROFILE_VERSION } from '../results/call-profile.js';
 import { plain } from '../results/plain.js';
 import { type Recording, recordCalls, type Window } from '../run/record-calls.js';
-import { callerEnvironment, FIRST_START } from '../systems/environment.js';
+import { callerEnvironment } from '../systems/environment.js';
 import type { ForegroundProgram } from '../workers/foreground.js';
 import type { Ending } from '../workers/launcher.js';
 import { exitCodes } from './exit-codes.js';
@@ -113,7 +113,7 @@ async function checkOutput(target: string): Promise<void> {
  * profile is written anyway.
  */
 function passSignals(program: ForegroundProgram, interruptions: NodeJS.Signals[]): void {
-  const isAtTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor)) && process.env[FIRST_START] === undefined;
+  const isAtTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       interruptions.push(name);

@@ -17,7 +17,6 @@ import { metricsOfRun } from '../run/selection.js';
 import { type ChosenTarget, chooseTarget } from '../run/target.js';
 import { environmentSystem } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
-import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
 import { preparePricing, type RawPricing } from '../run/pricing.js';
@@ -55,7 +54,6 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
   await markUnfinished(junitTargets(options.outputs));
   checkTemporary();
   const addon = loadAddon();
-  dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);
   const directory = raw.output === undefined ? null : await openDirectory(raw, []);
   const progress = progressDisplay();

@@ -1728,6 +1728,16 @@ export interface PipelineRuns {
   handoffNs: Float64Array;
 }
 
+// Process
+
+export interface NewProgram {
+  file: string;
+  /** With the program's name as the first. */
+  arguments: string[];
+  /** `NAME=value` each. */
+  environment: string[];
+}
+
 // Recovery in the same process
 
 export interface DeviceTarget extends Target {
@@ -2327,6 +2337,8 @@ export interface NativeAddon {
   pipelineRuns(session: number, request: PipelineRequest): Promise<PipelineRuns>;
   /** The kernel kills this process when the thread that started it ends. */
   dieWithParent(): void;
+  /** Replaces this process by another program, without running anything that a library wants to run at its end. Returns only by throwing. */
+  become(request: NewProgram): void;
   /** Fails in a kernel, resets the primary context, and runs a kernel: the process is not used afterwards. */
   contextReset(request: DeviceTarget): Promise<ContextReset>;
   /** Serves requests that arrive at a fixed rate, even if the previous one is not done. Rejects if a result is wrong. */

@@ -10,20 +10,21 @@ import { interceptionText, type Interceptor, interceptors } from './interception
 import { PRELOAD_FILE, realPath } from './ld-preload.js';
 import { type Attestation, type Capabilities, NO_LIMITS, type Proof, type System } from './system.js';
 
-/** Where the CLI stores the caller's LD_PRELOAD while it runs without it. */
-export const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
-/** Where the process that restarted the CLI stores its PID. */
-export const FIRST_START = 'GVB_FIRST_START_PID';
+/** Where the CLI stores the caller's LD_PRELOAD and LD_AUDIT while it runs without them (cli/restart.ts). */
+const CALLER = 'GVB_CALLER_';
 
 /** Recorded because they affect the measurement. No other variable of the caller enters a document. */
 const recorded =
-  /^(LD_PRELOAD|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|MANAGER_\w+|VGPU_\w+|LOGGER_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
+  /^(LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|MANAGER_\w+|VGPU_\w+|LOGGER_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
 
-/** The environment before the CLI removed LD_PRELOAD from it. */
-export function callerEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const { [CALLER_PRELOAD]: preload, [FIRST_START]: _first, ...rest } = environment;
-  return preload === undefined ? rest : { ...rest, LD_PRELOAD: preload };
-}
+/** The environment before the CLI removed LD_PRELOAD and LD_AUDIT from it. */
+export const callerEnvironment = (environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name.startsWith(CALLER) ? name.slice(CALLER.length) : name,
+      value,
+    ]),
+  );
 
 export function environmentSystem(environment = callerEnvironment()): System {
   const settings: Record<string, string> = {};

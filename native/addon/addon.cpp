@@ -1,9 +1,6 @@
 // The module: exports the functions of all topics and its own description, and manages the life of an environment.
 #include <dlfcn.h>
 #include <napi.h>
-#include <sys/prctl.h>
-
-#include <csignal>
 
 #include "addon/executor.h"
 #include "addon/gpu_monitor.h"
@@ -14,15 +11,6 @@
 namespace gvb {
 
 namespace {
-
-Nothing die_with_parent() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return {};
-}
-
-const Topic process{"Process",
-                    {at_once("dieWithParent", die_with_parent)
-                         .says("The kernel kills this process when the thread that started it ends.")}};
 
 // Node unloads an addon with the last environment that loaded it. A driver call may still be stuck inside it and would
 // return into unmapped code.

@@ -139,8 +139,11 @@ js::Value list_to_js(js::Env env, const List& items) {
 template <class T>
 struct Conversion<std::vector<T>> {
   static std::vector<T> read(const js::Request& request, const FieldRule& field) {
-    static_assert(std::is_same_v<T, uint64_t>);
-    return request.integers(field.name());
+    static_assert(std::is_same_v<T, uint64_t> || std::is_same_v<T, std::string>);
+    if constexpr (std::is_same_v<T, std::string>)
+      return request.texts(field.name());
+    else
+      return request.integers(field.name());
   }
   static js::Value write(js::Env env, const std::vector<T>& items, const FieldRule& field) {
     if constexpr (std::is_same_v<T, double>)

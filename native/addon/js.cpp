@@ -94,6 +94,19 @@ std::string Request::text(const std::string& field) const {
   return value.As<Napi::String>();
 }
 
+std::vector<std::string> Request::texts(const std::string& field) const {
+  const Napi::Value value(env_, get(field));
+  if (!value.IsArray()) fail("an array of strings", field);
+  const auto array = value.As<Napi::Array>();
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value entry = array[i];
+    if (!entry.IsString()) fail("an array of strings", field);
+    texts.push_back(entry.As<Napi::String>());
+  }
+  return texts;
+}
+
 size_t Request::choice(const std::string& field, const std::vector<const char*>& texts) const {
   const std::string value = text(field);
   for (size_t i = 0; i < texts.size(); ++i)

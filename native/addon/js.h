@@ -46,6 +46,7 @@ class Request {
   uint64_t integer(const std::string& field, Least least, uint64_t most) const;
   std::vector<uint64_t> integers(const std::string& field) const;
   std::string text(const std::string& field) const;
+  std::vector<std::string> texts(const std::string& field) const;
   // The index of the field's text in `texts`.
   size_t choice(const std::string& field, const std::vector<const char*>& texts) const;
 

@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { command, parseDocument, processesOf, start, warningsOf } from './command.js';
+import { command, emptyFolder, parseDocument, processesOf, start, warningsOf } from './command.js';
 
 /** A library that every Node maps anyway: preloading it has no effect. */
 const harmless = /\s(\/\S*libm[.-]\S*)$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] as string;
@@ -31,7 +34,6 @@ describe('under LD_PRELOAD', () => {
     expect(moreWorkers).toEqual([]);
     expect(worker?.text).toContain(`\0LD_PRELOAD=${harmless}\0`);
     expect(worker?.text).not.toContain('GVB_CALLER_LD_PRELOAD');
-    expect(worker?.text).not.toContain('GVB_FIRST_START_PID');
     const coordinators = environments.filter(({ worker: isWorker }) => !isWorker);
     expect(coordinators.filter(({ text }) => !text.includes('\0LD_PRELOAD='))).toHaveLength(1);
     run.child.kill('SIGINT');
@@ -59,6 +61,21 @@ describe('under LD_PRELOAD', () => {
     expect(warningsOf(parseDocument(stdout))).toHaveLength(1);
   });
 
-  it('passes exit codes through', async () =>
-    expect(await command(['run', 'nonsense'], { LD_PRELOAD: harmless })).toMatchObject({ code: 2, stdout: '' }));
+  it('keeps standard streams and exit codes', async () => {
+    const { code, stdout, stderr } = await command(['run', 'nonsense'], { LD_PRELOAD: harmless });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain("received 'nonsense'");
+  });
+
+  it.each([['ends with 0'], ['crashes', '-DCRASHES'], ['hangs', '-DHANGS']])(
+    'a layer that %s at the end of a process changes neither exit code nor document',
+    async (_, ...flags) => {
+      const layer = join(emptyFolder(), 'ending.so');
+      const source = fileURLToPath(new URL('../native/fixtures/ending.c', import.meta.url));
+      execFileSync('cc', ['-shared', '-fPIC', ...flags, '-o', layer, source]);
+      expect((await command(['run', 'nonsense'], { LD_PRELOAD: layer })).code).toBe(2);
+      const { code, stdout } = await command(few, { LD_PRELOAD: layer });
+      expect([code, parseDocument(stdout).metrics[0]?.status]).toEqual([0, 'ok']);
+    },
+  );
 });
