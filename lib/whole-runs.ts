@@ -16,7 +16,7 @@ import { preparePricing } from './run/pricing.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
 import { withProcesses } from './run/processes-per-round.js';
 import { comparedMetrics, metricsOfRun } from './run/selection.js';
-import { callerEnvironment, environmentSystem } from './systems/environment.js';
+import { callerEnvironment, callersSystem } from './systems/environment.js';
 import { type SystemSettings, systemFrom } from './system-settings.js';
 import { checkLabels, here } from './systems/kinds.js';
 import { ownSignal } from './workers/own-signal.js';
@@ -116,7 +116,7 @@ export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDo
     options,
     request.plan.metrics.map(({ id }) => id),
   );
-  return pricing(await run({ ...request, system: environmentSystem() }, hooksOf(options.onProgress)));
+  return pricing(await run({ ...request, system: callersSystem(request.device) }, hooksOf(options.onProgress)));
 }
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */

@@ -15,7 +15,7 @@ import { makePlan, type Plan, secondsOf } from '../run/plan.js';
 import { type RunHooks, runMetrics } from '../run/run.js';
 import { metricsOfRun } from '../run/selection.js';
 import { type ChosenTarget, chooseTarget } from '../run/target.js';
-import { environmentSystem } from '../systems/environment.js';
+import { callersSystem } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
@@ -114,7 +114,7 @@ function measure(
     onLog,
   };
   const { device, requireGpu, timeoutSeconds, strict, path } = options;
-  const system = environmentSystem();
+  const system = callersSystem(device);
   const request = {
     plan,
     target,

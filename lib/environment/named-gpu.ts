@@ -6,6 +6,13 @@ export interface NamedGpu {
   uuid: string;
 }
 
+/** Whether a GPU's name is that of a MIG instance. */
+export const isInstance = (name: string): boolean => /^MIG-/i.test(name);
+
+/** A process sees a MIG instance, other than the card's first one, only by this variable. */
+export const instanceVariables = (uuid: string): Record<string, string> =>
+  isInstance(uuid) ? { CUDA_VISIBLE_DEVICES: uuid } : {};
+
 /** Undefined if none has that name. */
 export function findGpu<Gpu extends NamedGpu>(gpus: readonly Gpu[], name: string): Gpu | undefined {
   if (/^\d+$/.test(name)) return gpus.find(({ index }) => index === Number(name));

@@ -7,6 +7,7 @@ import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION }
 import { byMetricId } from '../results/metric-order.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
+import { instanceVariables } from '../environment/named-gpu.js';
 import { checkTemporary } from '../environment/temporary.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
@@ -261,7 +262,7 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
 /** A worker without a layer lists the GPUs, because the coordinator makes no CUDA call. */
 async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
   const { target, environment, device, signal } = request;
-  const visible = device === undefined ? selection(environment) : {};
+  const visible = device === undefined ? selection(environment) : instanceVariables(device);
   const worker = await Worker.start({
     start: localStart({ ...baseEnvironment(environment), ...visible }),
     signal,

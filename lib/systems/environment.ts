@@ -3,6 +3,7 @@ import type { LayerInfo } from '../results/document.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description, PreloadEntry } from '../workers/description.js';
 import { local } from '../workers/local.js';
+import { instanceVariables } from '../environment/named-gpu.js';
 import { asProof, isProof } from './attestation.js';
 import { sha256 } from './file-hash.js';
 import { driverCode, hiddenInterceptionWarnings, ownLibcuda } from './hidden-interception.js';
@@ -52,6 +53,10 @@ export function environmentSystem(environment = callerEnvironment()): System {
     teardown: nothing,
   };
 }
+
+/** The caller's environment, in which a MIG instance that is named as the device shows. */
+export const callersSystem = (device: string | undefined): System =>
+  environmentSystem({ ...callerEnvironment(), ...instanceVariables(device ?? '') });
 
 /** Its state belongs to the user who set it up. */
 const nothing = () => Promise.resolve();

@@ -4,6 +4,7 @@ import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
 import type { Launcher } from '../workers/launcher.js';
 import { local } from '../workers/local.js';
+import { instanceVariables } from '../environment/named-gpu.js';
 import { baseEnvironment, withoutMps } from './base-environment.js';
 import { resolveSize, type Size } from '../config/size.js';
 import { publicValue } from './spec.js';
@@ -105,7 +106,8 @@ export abstract class Profile implements System {
 
   protected inherited(): Record<string, string> {
     const { caller, layerFolders } = this.#options;
-    return { ...baseEnvironment(caller, layerFolders), ...withoutMps(this.prepared.directory) };
+    const { directory, run } = this.prepared;
+    return { ...baseEnvironment(caller, layerFolders), ...withoutMps(directory), ...instanceVariables(run.gpu.uuid) };
   }
 
   protected wantedLimits(): WantedLimits {

@@ -1,4 +1,5 @@
 /** The environment of a program: that of the system's workers, and what the workload says. */
+import { instanceVariables, isInstance, type NamedGpu } from '../environment/named-gpu.js';
 import type { System, Tenant } from '../systems/system.js';
 import type { Workload } from './workload-type.js';
 
@@ -10,8 +11,8 @@ export interface ProgramSurroundings {
   caller: NodeJS.ProcessEnv;
   /** The folder of the simulated driver, which the program must find as libcuda.so.1; null where it is not simulated. */
   simulatedDriver: string | null;
-  /** As NVML counts; null where it is not known. */
-  gpuIndex: number | null;
+  /** The one that is meant; null where the system shows only that one, or it is not known. */
+  gpu: NamedGpu | null;
 }
 
 /** Workers have them to be kept from an MPS daemon of somebody else. */
@@ -20,21 +21,24 @@ const always = ['CUDA_MPS_PIPE_DIRECTORY'];
 /** Or why there is none: the program would not be under the system. */
 export function programEnvironment(
   { env, passEnv }: Pick<Workload, 'env' | 'passEnv'>,
-  { system, tenant, caller, simulatedDriver, gpuIndex }: ProgramSurroundings,
+  { system, tenant, caller, simulatedDriver, gpu }: ProgramSurroundings,
 ): { environment: NodeJS.ProcessEnv } | { refused: string } {
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
   const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));
   if (taken !== undefined) return { refused: `${taken} is set by ${system.name}: remove it from the workload` };
-  const environment = { ...onlyGpu(gpuIndex), ...system.environment(tenant), ...own };
+  const environment = { ...(gpu && onlyGpu(gpu)), ...system.environment(tenant), ...own };
   if (simulatedDriver === null) return { environment };
   const { LD_LIBRARY_PATH: path } = environment;
   return { environment: { ...environment, LD_LIBRARY_PATH: path ? `${simulatedDriver}:${path}` : simulatedDriver } };
 }
 
 /**
- * A program takes the first GPU by itself. Layers read the variable as a number, and some fail with it: the first GPU is
- * left to the program.
+ * By itself the driver puts the fastest GPU first, and a MIG instance has no index. A program takes the first GPU by
+ * itself; layers read CUDA_VISIBLE_DEVICES as a number, and some fail with it, so for the first GPU it stays unset.
  */
-const onlyGpu = (index: number | null): NodeJS.ProcessEnv =>
-  index === null || index === 0 ? {} : { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: String(index) };
+function onlyGpu({ index, uuid }: NamedGpu): NodeJS.ProcessEnv {
+  if (isInstance(uuid)) return instanceVariables(uuid);
+  const order = { CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
+  return index === 0 ? order : { ...order, CUDA_VISIBLE_DEVICES: String(index) };
+}

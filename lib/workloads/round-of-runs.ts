@@ -100,7 +100,7 @@ async function setUpAndRun(
     system: context.system,
     caller: settings.caller,
     simulatedDriver: context.simulatedDriver,
-    gpuIndex: context.system.showsOneGpu ? null : (context.card?.index ?? null),
+    gpu: context.system.showsOneGpu ? null : (context.card ?? null),
   });
   if ('refused' in given) return failedRound(given.refused);
   const readGpu = gpuReader(context);

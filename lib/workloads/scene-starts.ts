@@ -136,7 +136,7 @@ export class SceneStarts {
     const { system, simulatedDriver, card } = context;
     return programEnvironment(program, {
       ...{ system, simulatedDriver, caller: settings.caller },
-      gpuIndex: system.showsOneGpu ? null : (card?.index ?? null),
+      gpu: system.showsOneGpu ? null : (card ?? null),
       tenant: tenants[place] as Tenant,
     });
   }

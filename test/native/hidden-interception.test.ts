@@ -135,8 +135,7 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
   });
 
   it('is refused as native', async () => {
-    const failed = async (layer: NodeJS.ProcessEnv) =>
-      (await asNative(layer)).proofs.filter(({ passed }) => !passed);
+    const failed = async (layer: NodeJS.ProcessEnv) => (await asNative(layer)).proofs.filter(({ passed }) => !passed);
     const code = expect.objectContaining({
       proof: expect.stringMatching(/^driver code/),
       detail: expect.stringContaining(`cuLaunchKernel (jumps to ${patching})`),

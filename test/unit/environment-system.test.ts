@@ -117,7 +117,9 @@ describe('interception', () => {
   });
 
   it('counts NVML functions', () => {
-    const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: LAYER, bare: '/usr/lib/libnvidia-ml.so.1' }, interposed: ['dlsym'] }];
+    const nvml = [
+      { name: 'nvmlInit_v2', owners: { dlsym: LAYER, bare: '/usr/lib/libnvidia-ml.so.1' }, interposed: ['dlsym'] },
+    ];
     expect(interceptors(provenance([], { nvml }))).toEqual([
       {
         owner: LAYER,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BenchError } from '../../native/errors.js';
 import { probeProgram } from '../../native/load.js';
 import { bareDriver } from '../../systems/attestation.js';
+import { instanceVariables } from '../../environment/named-gpu.js';
 import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
 import { callerEnvironment } from '../../systems/environment.js';
 import { type Description, describe } from '../../workers/description.js';
@@ -40,12 +41,13 @@ export interface Oracle {
 }
 
 /** The caller's environment, as a native system has it; variables that define a simulated card are kept. */
-function nativeStart({ system }: MeasureContext): ProcessStart {
+function nativeStart({ system, card }: MeasureContext): ProcessStart {
   const { GVB_SIM } = system.environment();
   return localStart({
     ...baseEnvironment(callerEnvironment()),
     ...(GVB_SIM !== undefined && { GVB_SIM }),
     ...withoutMps(join(tmpdir(), 'gvb-none')),
+    ...instanceVariables(card?.uuid ?? ''),
   });
 }
 

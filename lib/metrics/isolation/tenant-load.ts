@@ -1,6 +1,7 @@
 /** Loads of one tenant under a compute limit, and of the same tenant without it as the reference. */
 import type { Load, LoadRequest } from '../../native/addon-types.js';
 import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
+import { instanceVariables } from '../../environment/named-gpu.js';
 import { environmentSystem } from '../../systems/environment.js';
 import { type Limits, SOLE_TENANT, type System } from '../../systems/system.js';
 import type { MeasureContext } from '../metric.js';
@@ -69,7 +70,10 @@ export async function withoutLimits<T>(
 ): Promise<T> {
   if (reference === 'the same tenant without a limit') return withLimits(context, NO_LIMIT, use);
   const environment = baseEnvironment(context.system.environment(SOLE_TENANT));
-  const bare = environmentSystem({ ...environment, ...withoutMps('/nonexistent') });
+  const bare = environmentSystem({
+    ...{ ...environment, ...withoutMps('/nonexistent') },
+    ...instanceVariables(context.card?.uuid ?? ''),
+  });
   return withLimits({ ...context, system: bare, prove: () => Promise.resolve() }, {}, use);
 }
 
