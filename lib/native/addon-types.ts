@@ -1480,6 +1480,10 @@ export interface GpuProcess {
 
 export interface ReportedMemory {
   sizes: ReportedSizes[];
+  /** As the driver itself reports it. */
+  bareUuid: string;
+  /** Of the GPUs that NVML shows to the process; null without NVML. */
+  uuids: string[] | null;
   processes: GpuProcess[] | null;
   multiprocessors: number | null;
   /** Number that the driver itself reports. */

@@ -1,5 +1,7 @@
 #include "bench/reported_memory.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace gvb {
@@ -55,6 +57,31 @@ ReportedSizes of_nvml_v2(const NvmlApi& nvml, abi::nvmlDevice_t device) {
   return with_answer(std::move(sizes), memory);
 }
 
+std::optional<std::string> uuid_of(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  std::array<char, 96> text{};
+  const auto ask = nvml.nvmlDeviceGetUUID;
+  if (!device || !ask || ask(device, text.data(), text.size()) != NVML_SUCCESS) return std::nullopt;
+  return text.data();
+}
+
+// `device`: the measured one, which may be a MIG instance and then has no index.
+std::vector<std::string> shown_uuids(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  std::vector<std::string> uuids;
+  const auto add = [&](abi::nvmlDevice_t each) {
+    const auto uuid = uuid_of(nvml, each);
+    if (uuid && std::find(uuids.begin(), uuids.end(), *uuid) == uuids.end()) uuids.push_back(*uuid);
+  };
+  unsigned count = 0;
+  if (nvml.nvmlDeviceGetCount_v2) nvml.nvmlDeviceGetCount_v2(&count);
+  for (unsigned index = 0; index < count; ++index) {
+    abi::nvmlDevice_t each = nullptr;
+    const auto handle_of = nvml.nvmlDeviceGetHandleByIndex_v2;
+    if (handle_of && handle_of(index, &each) == NVML_SUCCESS) add(each);
+  }
+  add(device);
+  return uuids;
+}
+
 }  // namespace
 
 ReportedMemory reported_memory(DeviceSession& session) {
@@ -62,12 +89,15 @@ ReportedMemory reported_memory(DeviceSession& session) {
   reported.sizes = {of_info(session), of_total(session)};
   constexpr auto kCount = abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
   reported.multiprocessors = device_attribute(session.cuda, session.device, kCount);
-  reported.bare_multiprocessors = device_attribute(session.driver.cuda(SymbolPath::kBare), session.device, kCount);
+  const Cuda bare = session.driver.cuda(SymbolPath::kBare);
+  reported.bare_multiprocessors = device_attribute(bare, session.device, kCount);
+  reported.bare_uuid = device_uuid(bare, session.device);
   // The handle also comes from the functions that a program finds.
   const NvmlApi& nvml = session.driver.nvml.dlsym;
   abi::nvmlDevice_t device = nullptr;
   if (!nvml.nvmlInit_v2 || nvml.nvmlInit_v2() != NVML_SUCCESS) return reported;
   device = nvml_handle(nvml, session.uuid);
+  reported.uuids = shown_uuids(nvml, device);
   if (!device) return reported;
   reported.sizes.push_back(of_nvml(nvml, device));
   reported.sizes.push_back(of_nvml_v2(nvml, device));

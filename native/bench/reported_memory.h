@@ -19,6 +19,8 @@ struct ReportedSizes {
 
 struct ReportedMemory {
   std::vector<ReportedSizes> sizes;
+  std::string bare_uuid;                             // by the driver itself
+  std::optional<std::vector<std::string>> uuids;     // of the GPUs that NVML shows to a program; none without NVML
   std::optional<std::vector<GpuProcess>> processes;  // as NVML lists them to a program
   std::optional<int> multiprocessors;
   std::optional<int> bare_multiprocessors;  // by the driver itself

@@ -26,6 +26,8 @@ export interface Limited {
   driver?: string;
   memLimit?: Capabilities['memLimit'];
   record?: string;
+  /** Further variables of its processes. */
+  environment?: Record<string, string>;
   /** Further settings of the card. */
   sim?: string;
 }
@@ -36,13 +38,13 @@ const asMpsClient = (limit: string): Record<string, string> => {
   return { CUDA_MPS_PIPE_DIRECTORY: pipes, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: `0=${limit}` };
 };
 
-export async function limited({ memory, interpose, driver, memLimit, record, sim }: Limited): Promise<System> {
+export async function limited({ memory, interpose, driver, memLimit, record, sim, environment }: Limited): Promise<System> {
   const folder = emptyFolder();
   const layer = interpose && {
     LD_PRELOAD: interposerLibrary() ?? '',
     GVB_INTERPOSE: interpose.replace('{pool}', join(folder, 'pool')),
   };
-  const env = { ...layer, ...(driver !== undefined && asMpsClient(driver)) };
+  const env = { ...layer, ...environment, ...(driver !== undefined && asMpsClient(driver)) };
   const options = {
     name: 'limited',
     env,

@@ -106,6 +106,18 @@ function multiprocessorReport({ before }: Looks, smPercent: number | null): Repo
   return { source, says: `${seen}`, expected, agrees };
 }
 
+/** A MIG instance is shown under its own UUID. */
+function identityReport({ during: { uuids, bareUuid } }: Looks): Report {
+  const report = { source: 'NVML: GPUs', says: uuids?.join(', ') ?? 'nothing', expected: bareUuid };
+  return { ...report, agrees: uuids === null ? null : uuids.includes(bareUuid) };
+}
+
+/** What the coordinator's NVML knows of the card and the tenant's says nothing about: nothing then contradicts it. */
+function missingSizes({ before }: Looks, { cardBytes }: Expected): string | null {
+  const said = before.sizes.some(({ source, totalBytes }) => source.startsWith('nvml') && totalBytes !== null);
+  return cardBytes === null || said ? null : 'NVML reports no memory to the tenant, and does outside of it';
+}
+
 function reportsOf(looks: Looks, expected: Expected, pid: number, smPercent: number | null): Report[] {
   const sizes = looks.before.sizes.flatMap((before) => {
     const during = looks.during.sizes.find(({ source }) => source === before.source);
@@ -115,7 +127,7 @@ function reportsOf(looks: Looks, expected: Expected, pid: number, smPercent: num
       ...growthReport(before, during, looks.granted),
     ];
   });
-  return [...sizes, processReport(looks, pid), multiprocessorReport(looks, smPercent)];
+  return [...sizes, processReport(looks, pid), multiprocessorReport(looks, smPercent), identityReport(looks)];
 }
 
 /** The reference of the reports must itself be correct. */
@@ -153,6 +165,8 @@ export const reportingConsistency: MetricDefinition = {
     const reports = reportsOf(looks, expected, pid, smPercent);
     const compared = reports.filter(({ agrees }) => agrees !== null);
     if (compared.length === 0) return unsupported('there is nothing to compare the reports with', { reports });
+    const missing = missingSizes(looks, expected);
+    if (missing !== null && compared.every(({ agrees }) => agrees)) return unsupported(missing, { reports });
     const value = compared.every(({ agrees }) => agrees) ? 1 : 0;
     const checks = [allocationCheck(looks)];
     return { ...invalidBy(checks), value, ci95: null, headline: Float64Array.of(value), details: { reports }, checks };
@@ -160,7 +174,7 @@ export const reportingConsistency: MetricDefinition = {
 };
 
 /**
- * IS-013, 1 or 0: whether cuMemGetInfo, cuDeviceTotalMem, NVML and the multiprocessor count agree, in a process, with
+ * IS-013, 1 or 0: whether cuMemGetInfo, cuDeviceTotalMem, NVML, the multiprocessor count and the UUID agree, in a process, with
  * each other, with the limits and with what the coordinator sees; `details.reports[]` has what each says.
  */
 export const checkReporting = measureFunction(reportingConsistency);

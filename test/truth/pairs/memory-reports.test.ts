@@ -1,5 +1,8 @@
 /** IS-002 recovers the durations of refusals, and IS-013 finds false reports of a layer. */
-import { expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { emptyFolder } from '../../native/child.js';
 import { type Limited, CONTEXT_MIB, measuredOutside } from '../../native/memory-limited.js';
@@ -105,4 +108,26 @@ it('IS-013 finds that NVML does not report the limit', async () => {
 it('IS-013 finds a layer that reports more than it grants', async () => {
   const result = await measuredOutside('IS-013', quota(',shows=8GiB'));
   expect(wrong(result)).toEqual(['cuMemGetInfo: total', 'cuMemGetInfo: free', 'cuDeviceTotalMem: total', ...NVML]);
+});
+
+describe('IS-013 under a layer between the tenant and NVML', () => {
+  const layer = join(emptyFolder(), 'nvml-layer.so');
+  beforeAll(() => {
+    const source = fileURLToPath(new URL('../../native/fixtures/nvml-layer.c', import.meta.url));
+    execFileSync('cc', ['-shared', '-fPIC', '-o', layer, source, '-ldl']);
+  });
+  const under = (change: Record<string, string>) =>
+    measuredOutside('IS-013', { environment: { LD_PRELOAD: layer, ...change } });
+
+  it('is not 1 if NVML reports no memory to it', async () => {
+    const { status, value, reason } = await under({ GVB_TEST_SILENT: 'nvmlDeviceGetHandleByUUID' });
+    expect([status, value]).toEqual(['unsupported', null]);
+    expect(reason).toBe('NVML reports no memory to the tenant, and does outside of it');
+  });
+
+  it('finds that NVML shows another GPU', async () => {
+    const result = await under({ GVB_TEST_UUID: 'GPU-00000000-0000-0000-0000-000000000000' });
+    expect(result).toMatchObject({ status: 'ok', value: 0 });
+    expect(wrong(result)).toEqual(['NVML: GPUs']);
+  });
 });
