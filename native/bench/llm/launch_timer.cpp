@@ -12,8 +12,9 @@ namespace {
 
 constexpr unsigned kMostTimedLaunches = 100'000;
 constexpr unsigned kMostMore = 10;
-// Limits on the host's time beyond the events': waking up after the last launch, and clock differences.
-constexpr double kMostBeside = 1.05, kWakeUpNs = 200'000;
+// Limits on the host's time beyond the events': half of the least change that counts (delta of the metrics of rates),
+// and for waking up after the last launch.
+constexpr double kMostBeside = 1.025, kWakeUpNs = 200'000;
 
 bool agree(const LaunchBatch& batch) { return batch.host_ns <= batch.device_ns * kMostBeside + kWakeUpNs; }
 
