@@ -131,9 +131,11 @@ export type {
   VgpuManagerSettings,
 } from './system-settings.js';
 export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
+export type { AnswerEnd } from './load/ends.js';
 export type { LoadOptions, RequestRecord } from './load/run-load.js';
 export type { LoadSettings } from './load-settings.js';
 export type { TokenStream } from './load/openai.js';
+export type { Unknown } from './load/unknown.js';
 export type { MissingField } from './monitor/missing.js';
 export type { Monitor } from './monitor/monitor.js';
 export type { MonitorOptions } from './monitor/options.js';

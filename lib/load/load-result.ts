@@ -3,10 +3,15 @@ import type { Stats } from '../results/document.js';
 import type { MedianEstimate } from '../stats/median.js';
 import { serialMedian } from '../stats/serial.js';
 import { summarise } from '../stats/summary.js';
+import { chunksOf } from './answer-length.js';
 import { clientFault } from './client-health.js';
+import { type AnswerEnd, endsOf, withoutUnusualEnds } from './ends.js';
+import { noteTexts } from './load-notes.js';
 import type { LoadPlan } from './load-plan.js';
+import type { TokenStream } from './openai.js';
 import { OUT_OF_SOCKETS } from './request-failure.js';
 import type { RequestRecord } from './run-load.js';
+import { type Unknown, UnknownParts } from './unknown.js';
 
 export interface LoadErrors {
   /** Such as `timeout` or `status 429`. */
@@ -28,7 +33,13 @@ export interface LoadResult {
   errors: LoadErrors[];
   /** Errors of warm-up requests, which count nowhere else. */
   warmupErrors: LoadErrors[];
-  /** From a request's scheduled time to its first token, in ms, of requests that succeeded. Empty without tokens. */
+  /** How the streams of counted requests ended, errors included; the most frequent first. */
+  ends: AnswerEnd[];
+  /** What of the answers was not understood, warm-up left out. */
+  unknown: Unknown[];
+  /** What must be known to read the numbers: not understood parts, chunks of several tokens, first tokens of white space. */
+  notes: string[];
+  /** From a request's scheduled time to its first token that is more than white space, in ms, of requests that succeeded. Empty without tokens. */
   ttftMs: number[];
   /** Between two chunks with tokens, in ms, of all requests that succeeded. */
   itlMs: number[];
@@ -36,9 +47,11 @@ export interface LoadResult {
   tpotMs: number[];
   /** From the scheduled time to the end of the answer, in ms, of requests that succeeded. */
   latencyMs: number[];
-  /** Generated, by the servers' usage; by chunks where a request has none, which `tokensBy` says. Null without any. */
+  /** Generated, by the servers' usage; by chunks where a request has none, which `tokensBy` says. Null without any, or in doubt. */
   tokens: number | null;
   tokensBy: 'usage' | 'chunks' | 'usage and chunks' | null;
+  /** Why `tokens` and what follows from it are not given: the usage contradicts the streams. Null: no contradiction. */
+  tokensDoubt: string | null;
   /** Tokens over the load's duration; null without tokens. */
   tokensPerSecond: number | null;
   /** From the start to the end of the last answer. */
@@ -65,8 +78,10 @@ export interface Recorded {
 
 type Succeeded = RequestRecord & { failure: null };
 
-export function loadResult(plan: LoadPlan, { records, warmup, startMs, busy, beatsLateMs }: Recorded): LoadResult {
+export function loadResult(plan: LoadPlan, recorded: Recorded): LoadResult {
+  const { startMs, busy, beatsLateMs } = recorded;
   const { loop } = plan.arrivals;
+  const { warmup, records } = withoutUnusualEnds(recorded);
   const good = records.filter((record): record is Succeeded => record.failure === null);
   const seconds = records.reduce((last, { endMs }) => Math.max(last, endMs - startMs), 0) / 1_000;
   const latencyMs = good.map(({ scheduledMs, endMs }) => endMs - scheduledMs);
@@ -74,10 +89,12 @@ export function loadResult(plan: LoadPlan, { records, warmup, startMs, busy, bea
   const errors = errorsOf(records);
   const outOfSockets = errors.find(({ reason }) => reason === OUT_OF_SOCKETS)?.count ?? 0;
   const tokens = tokensOf(good);
+  const unknown = unknownOf(records);
   return {
     ...{ api: plan.api, loop, completed: records.length === plan.requests },
     ...{ requests: records.length, succeeded: good.length, errors, warmupErrors: errorsOf(warmup) },
-    ...tokenTimes(good),
+    ...{ ends: endsOf(records), unknown, notes: noteTexts(good, unknown) },
+    ...tokenTimes(good, tokens.tokensDoubt !== null),
     latencyMs,
     ...tokens,
     tokensPerSecond: tokens.tokens === null ? null : perSecond(tokens.tokens, seconds),
@@ -115,25 +132,45 @@ function errorsOf(records: readonly RequestRecord[]): LoadErrors[] {
   return [...byReason.values()].sort((a, b) => b.count - a.count);
 }
 
-function tokenTimes(good: readonly Succeeded[]): Pick<LoadResult, 'ttftMs' | 'itlMs' | 'tpotMs'> {
-  const streams = good.flatMap(({ scheduledMs, tokens }) => (tokens ? [{ scheduledMs, ...tokens }] : []));
+function unknownOf(records: readonly RequestRecord[]): Unknown[] {
+  const parts = new UnknownParts();
+  for (const { unknown } of records) for (const each of unknown) parts.add(each);
+  return parts.list;
+}
+
+function tokenTimes(good: readonly Succeeded[], isInDoubt: boolean): Pick<LoadResult, 'ttftMs' | 'itlMs' | 'tpotMs'> {
+  const streams = good.flatMap(({ scheduledMs, tokens }) => (tokens ? [{ scheduledMs, tokens }] : []));
   return {
-    ttftMs: streams.map(({ scheduledMs, firstMs }) => firstMs - scheduledMs),
-    itlMs: streams.flatMap(({ gapsMs }) => gapsMs),
-    tpotMs: streams.flatMap(({ firstMs, lastMs, gapsMs, usageTokens }) => {
-      const after = (usageTokens ?? gapsMs.length + 1) - 1;
-      return gapsMs.length > 0 && after > 0 ? [(lastMs - firstMs) / after] : [];
-    }),
+    ttftMs: streams.map(({ scheduledMs, tokens }) => tokens.firstMs - scheduledMs),
+    itlMs: streams.flatMap(({ tokens }) => tokens.gapsMs),
+    tpotMs: isInDoubt ? [] : streams.flatMap(({ tokens }) => tpotOf(tokens)),
   };
 }
 
-function tokensOf(good: readonly Succeeded[]): Pick<LoadResult, 'tokens' | 'tokensBy'> {
+/** Tokens of white space before the first count as one for each chunk. */
+function tpotOf(stream: TokenStream): number[] {
+  const { firstMs, lastMs, gapsMs, blankChunks } = stream;
+  const after = tokensIn(stream) - blankChunks - 1;
+  return gapsMs.length > 0 && after > 0 ? [(lastMs - firstMs) / after] : [];
+}
+
+const tokensIn = (stream: TokenStream): number => stream.usageTokens ?? chunksOf(stream);
+
+function tokensOf(good: readonly Succeeded[]): Pick<LoadResult, 'tokens' | 'tokensBy' | 'tokensDoubt'> {
   const streams = good.flatMap(({ tokens }) => (tokens ? [tokens] : []));
-  if (streams.length === 0) return { tokens: null, tokensBy: null };
-  const tokens = streams.reduce((sum, { usageTokens, gapsMs }) => sum + (usageTokens ?? gapsMs.length + 1), 0);
+  const tokensDoubt = doubtOf(streams);
+  if (streams.length === 0 || tokensDoubt !== null) return { tokens: null, tokensBy: null, tokensDoubt };
+  const tokens = streams.reduce((sum, stream) => sum + tokensIn(stream), 0);
   const withUsage = streams.filter(({ usageTokens }) => usageTokens !== null).length;
   const both = withUsage > 0 && withUsage < streams.length;
-  return { tokens, tokensBy: both ? 'usage and chunks' : withUsage > 0 ? 'usage' : 'chunks' };
+  return { tokens, tokensBy: both ? 'usage and chunks' : withUsage > 0 ? 'usage' : 'chunks', tokensDoubt };
+}
+
+function doubtOf(streams: readonly TokenStream[]): string | null {
+  const doubts = streams.flatMap(({ usageDoubt }) => usageDoubt ?? []);
+  const [first] = doubts;
+  if (first === undefined) return null;
+  return `the number of tokens is not known in ${doubts.length} of ${streams.length} answers: of the first, ${first}`;
 }
 
 export interface SampleSummary {

@@ -12,6 +12,9 @@ export class RequestFailure extends Error {
   }
 }
 
+export const endedEarly = (where: string, without: string): RequestFailure =>
+  new RequestFailure('stream ended early', `the stream ended ${where}, ${without}`);
+
 /** The cause lies with this machine or process, so that the load was not the one that was asked for. */
 export const OUT_OF_SOCKETS = 'client out of sockets';
 

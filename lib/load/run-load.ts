@@ -1,5 +1,7 @@
 /** Sends the requests of a load and records what became of each. */
 import { setMaxListeners } from 'node:events';
+import { type AskedTokens, askedTokens } from './answer-length.js';
+import { AnswerReader } from './answer-reader.js';
 import { closedLoop, openLoop, poissonTimesMs, type Send } from './arrivals.js';
 import { Heartbeat } from './client-health.js';
 import { nowMs } from './clock.js';
@@ -7,8 +9,9 @@ import { HttpClient } from './http-client.js';
 import { numbered } from './load-body.js';
 import type { LoadPlan } from './load-plan.js';
 import { type LoadResult, loadResult } from './load-result.js';
-import { checkStream, TokenReader, type TokenStream } from './openai.js';
+import type { TokenStream } from './openai.js';
 import { RequestFailure } from './request-failure.js';
+import type { Unknown } from './unknown.js';
 
 /** One request and what became of it. Times are of `nowMs`. */
 export interface RequestRecord {
@@ -20,6 +23,10 @@ export interface RequestRecord {
   failure: RequestFailure | null;
   /** Null for a failure, and for an endpoint that streams no tokens. */
   tokens: TokenStream | null;
+  /** Why the server says that the answer ended, of failures too; null where it does not. */
+  finishReason: string | null;
+  /** What of the answer was not understood. */
+  unknown: Unknown[];
 }
 
 export interface LoadOptions {
@@ -40,13 +47,14 @@ export async function runPlan(plan: LoadPlan, { signal: ended, onRequest }: Load
   setMaxListeners(0, signal);
   const client = new HttpClient(plan);
   try {
-    const warmup = await sendWarmup(plan, client, signal);
+    const asked = askedTokens(plan.body);
+    const warmup = await sendWarmup(plan, client, { asked, signal });
     const records: RequestRecord[] = [];
     let tokens = 0;
     const heartbeat = new Heartbeat();
     const startMs = nowMs();
     await sendCounted(plan, signal, async (index, scheduledMs) => {
-      const record = await sendOne(plan, client, { index, scheduledMs, signal });
+      const record = await sendOne(plan, client, { index, scheduledMs, asked, signal });
       if (!record) return;
       records.push(record);
       tokens += record.tokens ? record.tokens.gapsMs.length + 1 : 0;
@@ -68,41 +76,47 @@ function sendCounted({ arrivals, requests }: LoadPlan, signal: AbortSignal, send
 }
 
 /** Warm-up requests open the connections: as many at a time as later, or one if arrivals are random. Their numbers are below 0. */
-async function sendWarmup(plan: LoadPlan, client: HttpClient, signal: AbortSignal): Promise<RequestRecord[]> {
+async function sendWarmup(
+  plan: LoadPlan,
+  client: HttpClient,
+  sending: Pick<Sending, 'asked' | 'signal'>,
+): Promise<RequestRecord[]> {
   const records: RequestRecord[] = [];
   const concurrency = plan.arrivals.loop === 'closed' ? plan.arrivals.concurrency : 1;
   const send: Send = async (index, scheduledMs) => {
-    const record = await sendOne(plan, client, { index: index - plan.warmup, scheduledMs, signal });
+    const record = await sendOne(plan, client, { ...sending, index: index - plan.warmup, scheduledMs });
     if (record) records.push(record);
   };
-  await closedLoop(plan.warmup, concurrency, send, signal);
+  await closedLoop(plan.warmup, concurrency, send, sending.signal);
   return records;
 }
 
 interface Sending {
   index: number;
   scheduledMs: number;
+  asked: AskedTokens;
   signal: AbortSignal;
 }
 
 /** Null if the load was ended meanwhile. */
 async function sendOne(plan: LoadPlan, client: HttpClient, sending: Sending): Promise<RequestRecord | null> {
-  const { index, scheduledMs, signal } = sending;
+  const { index, scheduledMs, asked, signal } = sending;
   const body = plan.body === null ? null : numbered(plan.body, index);
-  const reader = plan.api === 'http' ? null : new TokenReader(plan.api);
+  const reader = new AnswerReader(plan.api, asked);
   const sentMs = nowMs();
+  const record = (endMs: number, failure: RequestFailure | null, tokens: TokenStream | null): RequestRecord => ({
+    ...{ scheduledMs, sentMs, endMs, failure, tokens },
+    ...{ finishReason: reader.finishReason, unknown: reader.unknown },
+  });
   try {
     const { endMs } = await client.send(
       body,
-      {
-        onHead: (headers) => reader && checkStream(headers['content-type']),
-        onData: (chunk, atMs) => reader?.push(chunk, atMs),
-      },
+      { onHead: (headers) => reader.onHead(headers), onData: (chunk, atMs) => reader.onData(chunk, atMs) },
       signal,
     );
-    return { scheduledMs, sentMs, endMs, failure: null, tokens: reader?.end() ?? null };
+    return record(endMs, null, reader.end());
   } catch (error) {
-    if (error instanceof RequestFailure) return { scheduledMs, sentMs, endMs: nowMs(), failure: error, tokens: null };
+    if (error instanceof RequestFailure) return record(nowMs(), error, null);
     if (signal.aborted) return null;
     throw error;
   }

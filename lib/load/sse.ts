@@ -6,9 +6,17 @@ export const LONGEST_LINE = 2 ** 20;
 const LONGEST_EVENT = 4 * LONGEST_LINE;
 
 export interface SseEvent {
+  kind: 'event';
   /** `message` where the stream names none. */
   type: string;
+  /** Of a named event without data its comment, which is where NVIDIA Dynamo has the text of an error. */
   data: string;
+}
+
+/** A line that is no field of the standard, which drops it. Some servers send their errors so. */
+export interface StrayLine {
+  kind: 'stray';
+  line: string;
 }
 
 export class SseParser {
@@ -17,11 +25,12 @@ export class SseParser {
   #line = '';
   #endedWithCr = false;
   #type = '';
+  #comment = '';
   #data: string[] = [];
   #dataLength = 0;
 
-  /** The events that are complete with these bytes, however the stream is cut. Throws RequestFailure. */
-  push(bytes: Uint8Array): SseEvent[] {
+  /** What is complete with these bytes, however the stream is cut. Throws RequestFailure. */
+  push(bytes: Uint8Array): (SseEvent | StrayLine)[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === '') return [];
     // The line ended with the CR of the bytes before.
@@ -29,14 +38,15 @@ export class SseParser {
     this.#endedWithCr = text.endsWith('\r');
     const lines = text.split(/\r\n|\r|\n/);
     const rest = lines.pop() ?? '';
-    const events = lines.flatMap((line) => this.#endLine(line));
+    const found = lines.flatMap((line) => this.#endLine(line));
     this.#append(rest);
-    return events;
+    return found;
   }
 
-  /** Whether the stream stopped within an event. Such an event is dropped. */
-  get isWithinEvent(): boolean {
-    return this.#line !== '' || this.#data.length > 0;
+  /** What the stream stopped within, and the standard drops; null where it did not stop within an event. */
+  get rest(): string | null {
+    if (this.#line === '' && this.#data.length === 0) return null;
+    return [...this.#data, this.#line.replace(/^data: ?/, '')].join('\n').trim();
   }
 
   #append(text: string): void {
@@ -45,7 +55,7 @@ export class SseParser {
       throw new RequestFailure('line too long', `a line of the stream has more than ${LONGEST_LINE} characters`);
   }
 
-  #endLine(text: string): SseEvent[] {
+  #endLine(text: string): (SseEvent | StrayLine)[] {
     this.#append(text);
     const line = this.#line;
     this.#line = '';
@@ -53,9 +63,11 @@ export class SseParser {
     const colon = line.indexOf(':');
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    // A comment has no field; `id` and `retry` are of no use to one request.
     if (field === 'event') this.#type = value;
-    if (field === 'data') this.#addData(value);
+    else if (field === 'data') this.#addData(value);
+    else if (field === '') this.#comment = value;
+    // `id` and `retry` are of no use to one request.
+    else if (field !== 'id' && field !== 'retry') return [{ kind: 'stray', line }];
     return [];
   }
 
@@ -67,11 +79,13 @@ export class SseParser {
   }
 
   #dispatch(): SseEvent[] {
-    const event = { type: this.#type || 'message', data: this.#data.join('\n') };
-    const isEmpty = this.#data.length === 0;
+    const isNothing = this.#data.length === 0 && this.#type === '';
+    const data = this.#data.length === 0 ? this.#comment : this.#data.join('\n');
+    const event: SseEvent = { kind: 'event', type: this.#type || 'message', data };
     this.#type = '';
+    this.#comment = '';
     this.#data = [];
     this.#dataLength = 0;
-    return isEmpty ? [] : [event];
+    return isNothing ? [] : [event];
   }
 }

@@ -5,6 +5,7 @@ import { findingText } from '../results/health-text.js';
 import { relabelled } from '../saved/relabelled.js';
 import { isUnverified, unverifiedLabel } from '../systems/system-name.js';
 import { UNDER_SYSTEM } from './round-of-runs.js';
+import { unequalAnswers } from './unequal-answers.js';
 
 const ofPrograms = ({ metrics }: RunDocument): MetricResult[] => metrics.filter(({ id }) => isOfProgram(id));
 
@@ -65,5 +66,5 @@ export function withWarnings(document: ComparisonDocument): ComparisonDocument {
     .flatMap((round) =>
       ofPrograms(round).flatMap(({ details }) => (Array.isArray(details.notes) ? details.notes.map(String) : [])),
     );
-  return { ...document, warnings: [...document.warnings, ...lines, ...new Set(notes)] };
+  return { ...document, warnings: [...document.warnings, ...lines, ...unequalAnswers(document), ...new Set(notes)] };
 }

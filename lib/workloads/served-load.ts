@@ -60,7 +60,7 @@ export class ServedLoad {
       readings: this.#result ? readingsOf(this.#result, this.#plan) : all({ missing: this.#failure }),
       row: this.#result ? rowOf(this.#result) : {},
       phase: phase && { name: 'load', fromNs: NS_PER_MS * phase.fromMs, toNs: NS_PER_MS * phase.toMs },
-      notes: [...(note === null ? [] : [note]), ...(this.#result ? warmupNotes(this.#result, this.#plan) : [])],
+      notes: [...(note === null ? [] : [note]), ...(this.#result ? notesOf(this.#result, this.#plan) : [])],
     };
   }
 
@@ -76,13 +76,14 @@ export class ServedLoad {
 }
 
 /** Times are milliseconds since the program began. */
-function lineOf({ scheduledMs, sentMs, endMs, failure, tokens }: RequestRecord, fromMs: number) {
+function lineOf({ scheduledMs, sentMs, endMs, failure, tokens, finishReason }: RequestRecord, fromMs: number) {
   const since = (ms: number) => microseconds(ms - fromMs);
   return {
     ...{ scheduledMs: since(scheduledMs), sentMs: since(sentMs) },
     ...(tokens && { firstMs: since(tokens.firstMs), lastMs: since(tokens.lastMs) }),
     endMs: since(endMs),
     ...(tokens && { id: tokens.id, usageTokens: tokens.usageTokens, gapsMs: tokens.gapsMs.map(microseconds) }),
+    ...(finishReason !== null && { finishReason }),
     error: failure && { reason: failure.reason, message: failure.message },
   };
 }
@@ -118,16 +119,17 @@ const errorText = ({ reason, message }: LoadErrors): string =>
   message.startsWith(reason) ? message : `${reason} (${message})`;
 
 function timesOf(result: LoadResult): LoadReadings {
-  const { ttftMs, itlMs, tpotMs, latencyMs, tokensPerSecond, achievedPerSecond } = result;
+  const { ttftMs, itlMs, tpotMs, latencyMs, tokensPerSecond, tokensDoubt, achievedPerSecond } = result;
+  const doubt: Reading | null = tokensDoubt === null ? null : { missing: tokensDoubt, status: 'invalid' };
   return {
     ttft: medianOf(ttftMs, NO_TOKENS),
     'ttft-p99': p99Of(ttftMs, 'requests'),
     itl: medianOf(itlMs, NO_GAPS),
     'itl-p99': p99Of(itlMs, 'intervals between chunks'),
-    tpot: medianOf(tpotMs, NO_GAPS),
+    tpot: doubt ?? medianOf(tpotMs, NO_GAPS),
     latency: medianOf(latencyMs, 'no request was answered'),
     'latency-p99': p99Of(latencyMs, 'requests'),
-    'tokens-per-second': tokensPerSecond === null ? { missing: NO_TOKENS } : { value: tokensPerSecond },
+    'tokens-per-second': doubt ?? (tokensPerSecond === null ? { missing: NO_TOKENS } : { value: tokensPerSecond }),
     'requests-per-second': { value: achievedPerSecond },
     errors: { value: 0 },
   };
@@ -158,18 +160,22 @@ const count = (samples: readonly number[]) => {
 };
 
 function rowOf(result: LoadResult): Record<string, unknown> {
-  const { requests, succeeded, errors, warmupErrors, seconds, tokens, tokensBy, clientBusy, invalid } = result;
+  const { requests, succeeded, errors, warmupErrors, seconds, ends, unknown, clientBusy, invalid } = result;
+  const { tokens, tokensBy, tokensDoubt } = result;
   return {
     ...{ requests, succeeded, errors, ...(warmupErrors.length > 0 && { warmupErrors }), seconds },
+    ...(ends.length > 0 && { ends }),
+    ...(unknown.length > 0 && { unknown }),
     ...(tokens !== null && { tokens, tokensBy }),
+    ...(tokensDoubt !== null && { tokensDoubt }),
     ...{ ttftMs: count(result.ttftMs), itlMs: count(result.itlMs), tpotMs: count(result.tpotMs) },
     ...{ latencyMs: count(result.latencyMs), lateMs: count(result.lateMs), clientBusy, invalid },
   };
 }
 
-function warmupNotes({ warmupErrors }: LoadResult, { warmup }: LoadPlan): string[] {
+function notesOf({ warmupErrors, notes }: LoadResult, { warmup }: LoadPlan): string[] {
   const [first] = warmupErrors;
-  if (!first) return [];
+  if (!first) return notes;
   const failed = warmupErrors.reduce((sum, each) => sum + each.count, 0);
-  return [`${failed} of ${warmup} warm-up requests of the load failed: ${errorText(first)}`];
+  return [`${failed} of ${warmup} warm-up requests of the load failed: ${errorText(first)}`, ...notes];
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadResult, summariseLoad, type Recorded } from '../../lib/load/load-result.js';
 import type { LoadPlan } from '../../lib/load/load-plan.js';
 import { RequestFailure } from '../../lib/load/request-failure.js';
+import type { TokenStream } from '../../lib/load/openai.js';
 import type { RequestRecord } from '../../lib/load/run-load.js';
 
 const plan: LoadPlan = {
@@ -14,8 +15,14 @@ function answered(at: number, chunks: number, usageTokens: number | null = null)
   const firstMs = at + 100;
   const gapsMs = Array.from({ length: chunks - 1 }, () => 10);
   const lastMs = firstMs + 10 * (chunks - 1);
-  const tokens = { id: null, firstMs, lastMs, gapsMs, usageTokens };
-  return { scheduledMs: at, sentMs: at + 0.5, endMs: lastMs + 1, failure: null, tokens };
+  const tokens = {
+    ...{ id: null, firstMs, lastMs, gapsMs, usageTokens },
+    ...{ blankChunks: 0, textBytes: 4 * chunks, usageDoubt: null, isDone: true },
+  };
+  return {
+    ...{ scheduledMs: at, sentMs: at + 0.5, endMs: lastMs + 1, failure: null, tokens },
+    ...{ finishReason: 'stop', unknown: [] },
+  };
 }
 
 /** With tokens that take `factor` times as long. */
@@ -30,7 +37,13 @@ function slowed(record: RequestRecord, factor: number): RequestRecord {
 
 const failed = (at: number, reason: string, message = reason): RequestRecord => ({
   ...{ scheduledMs: at, sentMs: at + 0.5, endMs: at + 500, failure: new RequestFailure(reason, message), tokens: null },
+  ...{ finishReason: null, unknown: [] },
 });
+
+/** An answer with another stream. */
+function withStream(record: RequestRecord, change: Partial<TokenStream>): RequestRecord {
+  return record.tokens ? { ...record, tokens: { ...record.tokens, ...change } } : record;
+}
 
 const result = (records: RequestRecord[], rest: Partial<Recorded> = {}, of = plan) =>
   loadResult(of, { records, warmup: [], startMs: 1_000, busy: 0.1, beatsLateMs: [], ...rest });
@@ -54,8 +67,67 @@ describe('the result of a load', () => {
       tokens: 8,
       tokensBy: 'usage and chunks',
     });
-    // Usage that contradicts the chunks gives no times of tokens.
-    expect(result([answered(1_000, 3, 1)]).tpotMs).toEqual([]);
+  });
+
+  it('has no number of tokens where one answer contradicts itself, and keeps what was timed', () => {
+    const doubted = withStream(answered(1_000, 3, 16_000), { usageDoubt: 'its usage is 16000 tokens, but' });
+    const { ttftMs, itlMs, tpotMs, ...rest } = result([answered(1_000, 3, 5), doubted]);
+    expect([ttftMs.length, itlMs.length, tpotMs]).toEqual([2, 4, []]);
+    expect(rest).toMatchObject({ tokens: null, tokensBy: null, tokensPerSecond: null, succeeded: 2 });
+    expect(rest.tokensDoubt).toBe(
+      'the number of tokens is not known in 1 of 2 answers: of the first, its usage is 16000 tokens, but',
+    );
+  });
+
+  it('divides by the tokens after the first that is no white space', () =>
+    expect(result([withStream(answered(1_000, 3, 6), { blankChunks: 1 })]).tpotMs).toEqual([5]));
+
+  it('counts how answers end, errors included', () => {
+    const { ends } = result([
+      answered(1_000, 2),
+      { ...failed(1_000, 'ended by abort'), finishReason: 'abort' },
+      failed(1_000, 'timeout'),
+      answered(1_000, 2),
+    ]);
+    expect(ends).toEqual([
+      { reason: 'stop', count: 2 },
+      { reason: 'abort', count: 1 },
+    ]);
+    expect(result([{ ...answered(1_000, 2), finishReason: null }]).ends).toEqual([
+      { reason: '[DONE] alone', count: 1 },
+    ]);
+  });
+
+  it.each<[string, RequestRecord, string]>([
+    ['finish_reason', { ...answered(1_000, 2), finishReason: null }, 'without a finish_reason, which other answers'],
+    ['[DONE]', withStream(answered(1_000, 2), { isDone: false }), 'without [DONE], which other answers'],
+  ])('takes an answer without the %s of the others as cut', (_, cut, message) => {
+    for (const records of [[answered(1_000, 2), cut], [cut]]) {
+      const { succeeded, errors, latencyMs } = result(records, { warmup: [answered(0, 2)] });
+      expect([succeeded, latencyMs.length]).toEqual([records.length - 1, records.length - 1]);
+      expect(errors).toEqual([
+        { reason: 'stream ended early', count: 1, message: expect.stringContaining(message) as string },
+      ]);
+    }
+    // Where no other one has it, this server gives none.
+    expect(result([cut])).toMatchObject({ succeeded: 1, errors: [] });
+  });
+
+  it('has a note of everything that its numbers need', () => {
+    const unknown = [{ what: 'delta.thinking', count: 2, example: 'hm' }];
+    const { notes, unknown: counted } = result([
+      { ...answered(1_000, 3, 12), unknown },
+      { ...withStream(answered(1_000, 3, 12), { blankChunks: 1 }), unknown },
+      answered(1_000, 3),
+    ]);
+    expect(counted).toEqual([{ what: 'delta.thinking', count: 4, example: 'hm' }]);
+    expect(notes).toEqual([
+      "not understood in the answers: delta.thinking, 4 times, first 'hm'",
+      "a chunk holds 3.43 tokens on average, by the server's usage: the inter-token latency is the time between chunks",
+      'the server gives no usage in 1 of 3 answers: their tokens are counted as chunks, which may hold several',
+      '1 of 3 answers begin with tokens of white space: the first token is the first with more',
+    ]);
+    expect(result([answered(1_000, 3, 3)]).notes).toEqual([]);
   });
 
   it('leaves failed requests out of all samples, and counts them by reason', () => {

@@ -44,7 +44,13 @@ describe('a load', () => {
 
   it('counts every error by its reason, and continues', async () => {
     const answers: ((response: ServerResponse) => void)[] = [
+      (response) => stream(response).end(`${token('a')}${token('', 'stop')}data: [DONE]\n\n`),
+      (response) => stream(response).end(`${token('a')}${token('', 'abort')}data: [DONE]\n\n`),
       (response) => stream(response).end(`${token('a')}data: [DONE]\n\n`),
+      (response) => stream(response).end(`${token('a')}${token('', 'stop')}`),
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"error": "no model"}'),
+      (response) =>
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).end('x'),
       (response) => response.writeHead(429).end('{"error": "slow down"}'),
       (response) => response.writeHead(500).end(),
       (response) => response.writeHead(307, { location: '/' }).end(),
@@ -61,7 +67,7 @@ describe('a load', () => {
         setImmediate(() => response.destroy());
       },
       (response) => response.destroy(),
-      (response) => stream(response).end(`${token('a')}data: [DONE]\n\n`),
+      (response) => stream(response).end(`${token('a', 'stop')}data: [DONE]\n\n`),
     ];
     let next = 0;
     const url = await httpServer((request, response) => {
@@ -75,10 +81,42 @@ describe('a load', () => {
     expect(closed + idle).toBe(1);
     expect(others).toEqual({
       ...{ 'status 429': 1, 'status 500': 1, 'status 307': 1, 'not a stream': 1, 'invalid chunk': 1, 'no tokens': 1 },
-      ...{ 'stream ended early': 3, 'error in the stream': 1, 'line too long': 1, 'closed early': 1 },
+      ...{ 'ended by abort': 1, 'error in the body': 1, 'compressed answer': 1 },
+      // Those without a finish_reason or [DONE] that other answers have, too.
+      ...{ 'stream ended early': 5, 'error in the stream': 1, 'line too long': 1, 'closed early': 1 },
     });
-    expect(result).toMatchObject({ requests: 15, succeeded: 2, completed: true });
+    expect(result).toMatchObject({ requests: 20, succeeded: 2, completed: true });
+    expect([result.latencyMs, result.ttftMs].map(({ length }) => length)).toEqual([2, 2]);
+    expect(result.ends).toEqual([
+      { reason: 'stop', count: 3 },
+      { reason: 'abort', count: 1 },
+    ]);
     expect(result.errors.find(({ reason }) => reason === 'status 429')?.message).toContain('slow down');
+  });
+
+  it.each<[string, string]>([
+    ['OpenAI', '{"error": {"message": "overloaded"}}'],
+    ['Ollama, after lines of JSON', '{"response": "a", "done": false}\n{"error": "out of memory"}\n'],
+    ['Anthropic, in a stream', 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error"}}\n\n'],
+  ])('of plain HTTP takes an error of %s with a status of success as one', async (_, body) => {
+    const url = await httpServer((_request, response) => response.end(body));
+    const { errors, latencyMs } = await runLoad({ url, requests: 2, concurrency: 1, warmup: 0, timeout });
+    expect([errors.map(({ reason, count }) => [reason, count]), latencyMs]).toEqual([[['error in the body', 2]], []]);
+  });
+
+  it('of plain HTTP says that it could not read a compressed body, and leaves others alone', async () => {
+    let compressed = true;
+    const url = await httpServer((_, response) => {
+      if (compressed) response.setHeader('content-encoding', 'br');
+      response.end('{"errors": 0, "detail": "fine", "text": "error"}');
+    });
+    const send = () => runLoad({ url, requests: 2, concurrency: 1, warmup: 0, timeout });
+    expect(await send()).toMatchObject({
+      succeeded: 2,
+      unknown: [{ what: 'content-encoding', count: 2, example: 'br' }],
+    });
+    compressed = false;
+    expect(await send()).toMatchObject({ succeeded: 2, unknown: [], notes: [], ends: [] });
   });
 
   it('of an open loop includes the time for which a stalling server makes requests wait', async () => {

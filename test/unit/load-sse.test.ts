@@ -1,12 +1,14 @@
 import { assert, constantFrom, property, array, integer } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LONGEST_LINE, type SseEvent, SseParser } from '../../lib/load/sse.js';
+import { LONGEST_LINE, type SseEvent, SseParser, type StrayLine } from '../../lib/load/sse.js';
 
 const bytes = (text: string) => Buffer.from(text);
-const eventsOf = (...pieces: (string | Uint8Array)[]): SseEvent[] => {
+const itemsOf = (...pieces: (string | Uint8Array)[]): (SseEvent | StrayLine)[] => {
   const parser = new SseParser();
   return pieces.flatMap((piece) => parser.push(typeof piece === 'string' ? bytes(piece) : piece));
 };
+const eventsOf = (...pieces: (string | Uint8Array)[]): SseEvent[] =>
+  itemsOf(...pieces).filter((item) => item.kind === 'event');
 const dataOf = (...pieces: (string | Uint8Array)[]): string[] => eventsOf(...pieces).map(({ data }) => data);
 
 describe('a stream of events', () => {
@@ -23,25 +25,33 @@ describe('a stream of events', () => {
     ['a field without a colon', 'data\n\n', ['']],
     ['a byte order mark', '\uFEFFdata: a\n\n', ['a']],
     ['several empty lines', '\n\n\ndata: a\n\n\n\n', ['a']],
-    ['an event without data', 'event: ping\n\ndata: a\n\n', ['a']],
+    ['a named event without data', 'event: ping\n\ndata: a\n\n', ['', 'a']],
+    ['a named event whose text is a comment', ': x\n\nevent: error\n: no memory\n\ndata: a\n\n', ['no memory', 'a']],
+    ['a comment alone', ': x\n\ndata: a\n\n', ['a']],
     ['an end within an event', 'data: a\n\ndata: b\n', ['a']],
     ['nothing', '', []],
   ])('with %s', (_, text, expected) => expect(dataOf(text)).toEqual(expected));
 
   it('has a type per event', () =>
     expect(eventsOf('event: error\ndata: a\n\ndata: b\n\n')).toEqual([
-      { type: 'error', data: 'a' },
-      { type: 'message', data: 'b' },
+      { kind: 'event', type: 'error', data: 'a' },
+      { kind: 'event', type: 'message', data: 'b' },
+    ]));
+
+  it('hands over lines that are no field', () =>
+    expect(itemsOf('id: 3\nretry: 1\n{"error": "x"}\nerror: {}\n: c\n\n')).toEqual([
+      { kind: 'stray', line: '{"error": "x"}' },
+      { kind: 'stray', line: 'error: {}' },
     ]));
 
   it('delivers each event with the bytes that end it', () => {
     const parser = new SseParser();
     expect(parser.push(bytes('data: a\n'))).toEqual([]);
-    expect(parser.isWithinEvent).toBe(true);
+    expect(parser.rest).toBe('a');
     expect(parser.push(bytes('\n'))).toHaveLength(1);
-    expect(parser.isWithinEvent).toBe(false);
+    expect(parser.rest).toBeNull();
     expect(parser.push(bytes('dat'))).toEqual([]);
-    expect(parser.isWithinEvent).toBe(true);
+    expect(parser.rest).toBe('dat');
   });
 
   it('waits for no LF after a CR', () => {
@@ -72,6 +82,7 @@ describe('a stream of events', () => {
       '\r',
       '\uFEFF',
       'data: [DONE]',
+      '{"error": 1}',
     ];
     const text = array(constantFrom(...parts), { maxLength: 30 });
     assert(
@@ -79,7 +90,7 @@ describe('a stream of events', () => {
         const whole = bytes(pieces.join(''));
         const at = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).sort((a, b) => a - b), whole.length];
         const cut = at.slice(1).map((end, index) => whole.subarray(at[index], end));
-        expect(eventsOf(...cut)).toEqual(eventsOf(whole));
+        expect(itemsOf(...cut)).toEqual(itemsOf(whole));
       }),
       { numRuns: 500, seed: 1 },
     );

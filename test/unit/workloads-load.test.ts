@@ -140,6 +140,7 @@ async function sent(own: LoadPlan, signal = new AbortController().signal) {
 const result = (change: Partial<LoadResult> = {}): LoadResult => ({
   ...{ api: 'chat', loop: 'closed', completed: true, requests: 6, succeeded: 6, errors: [], warmupErrors: [] },
   ...{ ttftMs: [10, 20, 30, 40, 50, 60], itlMs: [1, 2, 3, 4], tpotMs: [2, 3], latencyMs: [20, 30, 40, 50, 60, 70] },
+  ...{ ends: [{ reason: 'stop', count: 6 }], unknown: [], notes: [], tokensDoubt: null },
   ...{ tokens: 18, tokensBy: 'chunks', tokensPerSecond: 9, seconds: 2, offeredPerSecond: null, achievedPerSecond: 3 },
   ...{ lateMs: [], clientBusy: 0, invalid: null },
   ...change,
@@ -183,6 +184,16 @@ describe('the numbers of a load', () => {
   ])('are invalid where the client %s', (_, change) => {
     for (const reading of Object.values(readings(change)))
       expect(reading).toEqual({ missing: 'the client was late', status: 'invalid' });
+  });
+
+  it('of tokens are invalid where their number is in doubt, and the others are not', () => {
+    const change = { tokens: null, tokensBy: null, tokensPerSecond: null, tokensDoubt: 'usage', tpotMs: [] };
+    const { tpot, 'tokens-per-second': rate, ttft, latency } = readings(change);
+    expect([tpot, rate]).toEqual([
+      { missing: 'usage', status: 'invalid' },
+      { missing: 'usage', status: 'invalid' },
+    ]);
+    expect([ttft, latency]).toEqual([{ value: 35 }, { value: 45 }]);
   });
 
   it('failed where no request succeeded: that is no fault of the client', () => {

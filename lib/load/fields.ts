@@ -1,0 +1,29 @@
+/** Fields of JSON from a server, none of which is known to be there. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+
+/** Own fields alone: `toString` is one that every object inherits. */
+export const fieldOf = (fields: Fields, name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
+
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** Whether a field says anything: null, false, 0, and what is empty do not. */
+export function isSaid(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return Boolean(value);
+  return Object.keys(value).length > 0;
+}
+
+/** Undefined for what is no JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+/** The number of tokens that a server says it generated, and what its stream says against it. */
+import { fieldOf, fieldsOf, isFields } from './fields.js';
+import type { UnknownParts } from './unknown.js';
+
+export interface StreamedText {
+  /** Chunks with generated text. */
+  chunks: number;
+  /** Bytes of generated text. */
+  bytes: number;
+}
+
+/** A token has at least one byte of text; those that end an answer or are special have none. */
+const TOKENS_WITHOUT_TEXT = 8;
+/** A chunk has at least one token, but for a few that two fields share. */
+const EXTRA_CHUNKS = 2;
+const EXTRA_SHARE = 0.05;
+
+export class Usage {
+  #tokens: number | null = null;
+  #hidden = 0;
+  #doubt: string | null = null;
+  #streamed: StreamedText = { chunks: 0, bytes: 0 };
+
+  /** Null where the server gave none. */
+  get tokens(): number | null {
+    return this.#tokens;
+  }
+
+  /** `mayGrow`: whether the chunk with it also ends the text, whose last token may have none. */
+  note(value: unknown, streamed: StreamedText, mayGrow: boolean, unknown: UnknownParts): void {
+    if (value === null || value === undefined) return;
+    const tokens = fieldOf(fieldsOf(value), 'completion_tokens');
+    if (typeof tokens !== 'number' || !Number.isSafeInteger(tokens) || tokens < 0)
+      return unknown.note('usage without a number of completion_tokens', usageText(value, tokens));
+    const hasMore = mayGrow || streamed.chunks > this.#streamed.chunks;
+    // It may come with every chunk, and grow with the text.
+    if (this.#tokens !== null && (tokens < this.#tokens || (tokens > this.#tokens && !hasMore)))
+      this.#doubt ??= `its usage was ${this.#tokens} tokens, then ${tokens}`;
+    const hidden = fieldOf(fieldsOf(fieldOf(fieldsOf(value), 'completion_tokens_details')), 'reasoning_tokens');
+    this.#hidden = typeof hidden === 'number' && hidden > 0 ? Math.min(hidden, tokens) : 0;
+    this.#tokens = tokens;
+    this.#streamed = streamed;
+  }
+
+  /** Why the number cannot be that of the stream; null where it can. */
+  doubt({ chunks, bytes }: StreamedText): string | null {
+    const tokens = this.#tokens;
+    if (this.#doubt !== null || tokens === null) return this.#doubt;
+    const seen = `but its stream has ${chunks} chunks with ${bytes} bytes of text`;
+    // Tokens of a reasoning that the server keeps to itself have no text.
+    if (tokens - this.#hidden > bytes + TOKENS_WITHOUT_TEXT) return `its usage is ${tokens} tokens, ${seen}`;
+    if (chunks > tokens + Math.max(EXTRA_CHUNKS, EXTRA_SHARE * tokens)) return `its usage is ${tokens} tokens, ${seen}`;
+    return null;
+  }
+}
+
+const usageText = (value: unknown, tokens: unknown): string =>
+  isFields(value) && typeof tokens !== 'object' ? `completion_tokens: ${String(tokens)}` : typeof value;
