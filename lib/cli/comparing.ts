@@ -183,7 +183,10 @@ function hooks(
       progress.aside(() => warnings.forEach(warn));
     },
     onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
-    onProgress: ({ id, step }) => progress.doing(`${at}: ${id} ${step}`),
+    onProgress: ({ id, step, warning }) => {
+      progress.doing(`${at}: ${id} ${step}`);
+      if (warning !== undefined) progress.aside(() => warn(`${system}, ${warning}`));
+    },
     onResult: () => {},
     onGivenUp: ({ name }) =>
       progress.aside(() => warn(`${name}: its further rounds are not measured (--keep-going measures them).`)),

@@ -31,6 +31,9 @@ const byCode: Readonly<Record<string, string>> = {
   ENFILE: OUT_OF_SOCKETS,
   EADDRNOTAVAIL: OUT_OF_SOCKETS,
   ENOBUFS: OUT_OF_SOCKETS,
+  // TLS with a server that speaks plain HTTP, or another version.
+  EPROTO: 'TLS error',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS error',
 };
 
 /** What Node reports of a connection. */

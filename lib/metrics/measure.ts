@@ -82,7 +82,8 @@ export async function measureMetric(
     card: surroundings.card ?? null,
     truth: surroundings.truth ?? null,
     once: surroundings.once ?? new Once(),
-    progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
+    progress: (step, fraction, warning) =>
+      options.onProgress?.({ id: definition.id, step, fraction, ...(warning !== undefined && { warning }) }),
     leftBehind: (what) => void left.push(what),
     session: async () => {
       const session = opened[0] ?? (await Session.open(target, signal));

@@ -62,6 +62,8 @@ export interface Progress {
   step: string;
   /** Fraction done, from 0 to 1. */
   fraction: number;
+  /** What keeps it waiting and may need the user. */
+  warning?: string;
 }
 
 /** Options after checking, defaults filled in. */
@@ -131,7 +133,7 @@ export interface MeasureContext {
   simulatedDriver: string | null;
   /** The round's; this metric's own if there is no round. */
   once: Once;
-  progress: (step: string, fraction: number) => void;
+  progress: (step: string, fraction: number, warning?: string) => void;
   /** Records state of a tenant that could not be removed: the result keeps its number and says so. */
   leftBehind: (what: string) => void;
 }

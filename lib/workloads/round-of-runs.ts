@@ -14,6 +14,7 @@ import type { GpuRecord } from './gpu-record.js';
 import { programEnvironment } from './program-environment.js';
 import type { ProcessProof } from './proof-state.js';
 import { RoundMonitor } from './round-monitor.js';
+import type { NotReady } from './ready-look.js';
 import { type Run, runOnce } from './run-once.js';
 import { withLoad } from './run-phases.js';
 import { ServedLoad, type ServedRequests } from './served-load.js';
@@ -261,6 +262,7 @@ class Runner {
       },
       gpu,
       ...(load && { whileReady: (own, fromNs) => load.run(own, fromNs) }),
+      onWaiting: saidWhileWaiting(this.#context, this.#workload.name, what, index / of),
       signal,
     });
     const served = (await load?.finish()) ?? null;
@@ -276,6 +278,14 @@ class Runner {
       );
     return run.failure;
   }
+}
+
+/** A reason that time alone may not mend is said at once. */
+export function saidWhileWaiting({ progress }: MeasureContext, name: string, step: string, fraction: number) {
+  return ({ reason, isOfStart }: NotReady): void => {
+    const text = `not ready yet: ${reason}`;
+    progress(`${step}: ${text}`, fraction, isOfStart ? undefined : `${name}: ${text}`);
+  };
 }
 
 /** The library that a worker of the same round was proven to be under. */

@@ -11,10 +11,11 @@ import { Captured } from './output.js';
 import type { ProcessProof } from './proof-state.js';
 import { type Expected, proofOf } from './proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
+import type { NotReady } from './ready-look.js';
 import { phasesOf, type RunPhase } from './run-phases.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
 import { type Witness, witnessOf } from './witness.js';
-import type { Workload } from './workload-type.js';
+import type { Readiness, Workload } from './workload-type.js';
 
 export interface RunRequest {
   workload: Workload;
@@ -32,6 +33,8 @@ export interface RunRequest {
    * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
+  /** Called with the reason why it is not ready yet, whenever it is another one. */
+  onWaiting?: (notReady: NotReady) => void;
   /** Only for a program that runs beside others. */
   beside?: Beside;
   signal: AbortSignal;
@@ -173,6 +176,8 @@ interface Course {
   /** Null where nothing was started. */
   fromNs: number | null;
   readyNs: number | null;
+  /** Why it was not ready at the last look; null where nobody looked. */
+  notReady: string | null;
   /** Why it was stopped; null where it ended by itself. */
   stoppedBecause: StopReason | null;
   stoppedNs: number | null;
@@ -182,12 +187,15 @@ interface Course {
 
 /** Follows a run until its first process has ended, by itself or because it was stopped. */
 async function followed(
-  { workload, whileReady, gpu, beside, signal }: RunRequest,
+  { workload, whileReady, onWaiting, gpu, beside, signal }: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
   remote: RemoteCommand | null,
 ): Promise<Course> {
-  const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null, stoppedNs: null, serving: 'no' };
+  const course: Course = {
+    ...{ fromNs: null, readyNs: null, notReady: null },
+    ...{ stoppedBecause: null, stoppedNs: null, serving: 'no' },
+  };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
   /** Aborted already when the program is being stopped, so that nothing waits for it any longer. */
@@ -214,6 +222,10 @@ async function followed(
       cwd: workload.cwd,
       outputs: [captured.stdout, captured.stderr],
       signal: living,
+      onWaiting: (notReady) => {
+        course.notReady = notReady.reason;
+        onWaiting?.(notReady);
+      },
     });
     course.serving = 'now';
     await whileReady?.(living, course.fromNs ?? 0);
@@ -258,7 +270,7 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   if (course.stoppedBecause === 'enough') return null;
   if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
   if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
-    return `it ${main.how} before it was ready (${readinessText(workload.ready)}).${said}`;
+    return `it ${main.how} before it was ready (${awaitedText(workload.ready, course)}).${said}`;
   if (left !== null)
     return `it ${main.how} and left ${left.count} ${left.count === 1 ? 'process' : 'processes'} running (${left.named.replaceAll(',', ', ')}), which were killed: its time is not that of its work. Keep it in the foreground`;
   if (workload.load && course.serving === 'now' && course.stoppedBecause === null)
@@ -271,10 +283,14 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;
 }
 
-function timeoutText({ timeoutSeconds, ready, load }: Workload, { readyNs, serving }: Course, how: string): string {
+const awaitedText = (ready: Readiness, { notReady }: Course): string =>
+  `${readinessText(ready)}${notReady === null ? '' : `; last: ${notReady}`}`;
+
+function timeoutText({ timeoutSeconds, ready, load }: Workload, course: Course, how: string): string {
+  const { readyNs, serving } = course;
   const what =
     ready && readyNs === null
-      ? `it was not ready (${readinessText(ready)})`
+      ? `it was not ready (${awaitedText(ready, course)})`
       : serving === 'now' && load
         ? 'its load was not over'
         : 'it had not ended';

@@ -6,7 +6,7 @@ import { BuiltInActor } from './built-in-actor.js';
 import { LONGEST_S, PER_RUN_S } from './metrics-of-workload.js';
 import { programEnvironment } from './program-environment.js';
 import { type LifeRequest, ProgramActor } from './program-actor.js';
-import { activeLayer } from './round-of-runs.js';
+import { activeLayer, saidWhileWaiting } from './round-of-runs.js';
 import { failedRun, runOnce } from './run-once.js';
 import { withLoad } from './run-phases.js';
 import type { PlayedRun, SceneRequest } from './scene-runs.js';
@@ -92,6 +92,7 @@ export class SceneStarts {
         life?.onReady();
         await load?.run(own, fromNs);
       },
+      onWaiting: saidWhileWaiting(context, `${scene.name}/${name}`, name, which.index / scene.iterations),
       ...(life && { beside: life.beside }),
       signal,
     });

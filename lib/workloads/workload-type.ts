@@ -14,9 +14,9 @@ export type Command = readonly string[];
 export type Readiness =
   /** A line that it prints, on stdout or stderr, holds this text. */
   | { by: 'line'; text: string }
-  /** Something accepts connections at this TCP port of 127.0.0.1. */
+  /** Something accepts connections at this TCP port of 127.0.0.1 or ::1. */
   | { by: 'port'; port: number }
-  /** A GET request is answered with a status from 200 to 299. */
+  /** A GET request is answered with a status from 200 to 299; of this machine at either of those addresses. */
   | { by: 'http'; url: string }
   /** The file exists. */
   | { by: 'file'; path: string };

@@ -164,7 +164,7 @@ hold<
     }
   >
 >();
-hold<Same<Progress, { id: string; step: string; fraction: number }>>();
+hold<Same<Progress, { id: string; step: string; fraction: number; warning?: string }>>();
 hold<Same<SymbolPath, 'runtime' | 'dlsym' | 'linked' | 'bare'>>();
 hold<Same<Tier, 'quick' | 'standard' | 'thorough'>>();
 hold<

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
 import { LOG_BYTES } from '../../lib/workloads/run-file.js';
 import { ServedLoad } from '../../lib/workloads/served-load.js';
+import type { NotReady } from '../../lib/workloads/ready-look.js';
 import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { packageRoot } from '../../lib/package-root.js';
@@ -279,6 +280,31 @@ describe('a program that serves', () => {
   ])('fails: %#', async (own, failure) => {
     const served = { ...own, ready: { by: 'line', text: 'up' } as const, ...forever };
     expect(await run(served)).toMatchObject({ failure: expect.stringMatching(failure) });
+  });
+
+  it('says why it was not ready at the last look, and while it waits', async () => {
+    const port = await closedPort();
+    const script = `require('http').createServer((q, s) => { s.statusCode = 404; s.end(); }).listen(${port}, '127.0.0.1')`;
+    const said: NotReady[] = [];
+    // It ends once that was said, however long its start takes.
+    const marker = join(temporaryFolder(), 'said');
+    const own = workload(
+      [node, '-e', `${script}; setInterval(() => fs.existsSync(${JSON.stringify(marker)}) && process.exit(3), 10)`],
+      {
+        ready: { by: 'http', url: `http://127.0.0.1:${port}/health` },
+        ...forever,
+      },
+    );
+    const onWaiting = (notReady: NotReady) => {
+      said.push(notReady);
+      if (notReady.reason === 'status 404') writeFileSync(marker, '');
+    };
+    const { failure } = await run(own, { onWaiting });
+    expect(said).toContainEqual({ reason: 'status 404', isOfStart: false });
+    expect(said.length).toBeLessThan(4);
+    expect(failure).toMatch(
+      /^it ended with exit code 3 before it was ready \(an answer of http:\S+; last: (status 404|connection \w+: .*)\)/,
+    );
   });
 
   it('is not started where it would seem ready at once', async () => {
