@@ -16,6 +16,11 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'exec --warmup 1 --iterations 3 --env HF_HOME --name llama -- python infer.py --batch 8',
     'exec --config workloads.yaml --gate thresholds.yaml --output results/programs',
   ],
+  load: [
+    "load http://127.0.0.1:8000/v1/chat/completions --api chat --model my-model --prompt 'Story {request}' --concurrency 8",
+    "load https://example.org/v1/completions --api completions --model m --prompt '{request}' --rate-per-second 4 --requests 300",
+    'load http://127.0.0.1:9000/health --requests 1000 --under native --json health.json',
+  ],
   profile: [
     'profile -- python decode.py',
     'profile --from 30 --for 10 --output decode.json -- python serve.py --port 8000',

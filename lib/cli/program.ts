@@ -12,6 +12,7 @@ import type { RawCompareOptions } from './compare.js';
 import type { RawExecOptions } from './exec.js';
 import type { RawRunOptions } from './options.js';
 import { JSON_OPTION, type RawJson } from './json-option.js';
+import type { RawLoadOptions } from './load.js';
 import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
 import type { RawReportOptions } from './report.js';
@@ -70,6 +71,7 @@ export function program(): Command {
     .action(async (options: RawJson & { timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
   addExec(root);
+  addLoad(root);
   addProfile(root);
   addMonitor(root);
   addReport(root);
@@ -267,6 +269,50 @@ function addExec(root: Command): void {
       const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
       return done((await import('./exec.js')).exec(program, raw, isGiven));
     },
+  );
+}
+
+function addLoad(root: Command): void {
+  const command = root
+    .command('load')
+    .description('Send requests to a server that already runs, and measure its answers')
+    .argument('<url>', 'the endpoint, http or https, e.g. http://127.0.0.1:8000/v1/chat/completions')
+    .option('--api <api>', 'chat or completions of an OpenAI-compatible server, or http for any endpoint', 'http')
+    .option('--model <name>', 'the model of chat and completions (default: none, it must be given)')
+    .option(
+      '--prompt <text>',
+      '{request} stands for the number of the request, so that no cache answers (default: none, it must be given)',
+    )
+    .option('--max-tokens <n>', 'tokens of an answer at most (default: 128)')
+    .option(
+      '--body <text>',
+      'the whole request instead: JSON for chat and completions, e.g. with ignore_eos (default: none)',
+    )
+    .option('--method <method>', 'of api http: GET, POST, PUT, PATCH or DELETE (default: POST with a body, else GET)')
+    .option('--header <name:value>', 'such as "authorization: Bearer …"; repeatable (default: none)', repeatable)
+    .option('--requests <n>', 'requests that count; a p99 takes 299', '100')
+    .addOption(
+      new Option('--concurrency <n>', 'requests under way at a time, each followed by the next')
+        .default('1')
+        .conflicts('ratePerSecond'),
+    )
+    .option('--rate-per-second <n>', 'requests at random times that no answer delays, instead (default: none)')
+    .option('--seed <n>', 'of those times (default: 1)')
+    .option('--warmup <n>', 'requests before those that count (default: 3)')
+    .option(TIMEOUT, 'time limit per request (default: 60)')
+    .option('--name <name>', 'how ids of the metrics begin, NAME/ttft', 'server')
+    .option(
+      '--under <name>',
+      'what the server runs under; native is checked in its processes on this machine',
+      'running',
+    )
+    .option('--layer <file>', 'the library that its processes on this machine must have mapped (default: none)')
+    .option(
+      '--output <dir>',
+      'summary.json, report.md, report.html, raw/, logs/ with a line for each request (default: none)',
+    );
+  addOutputs(command).action(async (url: string, raw: RawLoadOptions) =>
+    done((await import('./load.js')).load(url, raw)),
   );
 }
 

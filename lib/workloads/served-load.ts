@@ -29,15 +29,22 @@ const microseconds = (ms: number): number => Math.round(1e3 * ms) / 1e3;
 export class ServedLoad {
   readonly #plan: LoadPlan;
   readonly #lines: RunLines | null;
+  readonly #onRequest: () => void;
   #result: LoadResult | null = null;
   #failure = 'its load was not sent';
   #lastFailed = false;
   #phase: { fromMs: number; toMs: number } | null = null;
 
-  /** `path`: the file with a line for each request; null keeps none. */
-  constructor(plan: LoadPlan, path: string | null) {
+  /** `path`: the file with a line for each request; null keeps none. `onRequest` is called after each of them. */
+  constructor(plan: LoadPlan, path: string | null, onRequest = () => {}) {
     this.#plan = plan;
+    this.#onRequest = onRequest;
     this.#lines = path === null ? null : new RunLines(path);
+  }
+
+  /** Null where it was not sent, or could not be measured. */
+  get result(): LoadResult | null {
+    return this.#result;
   }
 
   /** Never rejects. `fromNs`: when the program began, from which times in the file count. */
@@ -72,6 +79,7 @@ export class ServedLoad {
       toMs: Math.max(this.#phase?.toMs ?? endMs, endMs),
     };
     this.#lines?.write(`${JSON.stringify(lineOf(record, fromMs))}\n`);
+    this.#onRequest();
   }
 }
 

@@ -118,14 +118,14 @@ export class Watch {
     const seen =
       files.length === 0
         ? before?.seen
-        : { pid, name: nameOf(pid), files, ...whereOf(pid), ...(mpsPipes !== undefined && { mpsPipes }) };
+        : { pid, name: nameOf(pid), files, ...mountsOf(pid), ...(mpsPipes !== undefined && { mpsPipes }) };
     if (!seen) return;
     if (usesGpu(seen)) this.#onGpu('mapped', nowNs());
     this.#followed.set(pid, { seen, looks });
   }
 }
 
-function whereOf(pid: number): { isElsewhere: boolean; mounts: string | null } {
+export function mountsOf(pid: number): { isElsewhere: boolean; mounts: string | null } {
   try {
     const mounts = readlinkSync(`/proc/${pid}/ns/mnt`);
     return { mounts, isElsewhere: mounts !== readlinkSync('/proc/self/ns/mnt') };
