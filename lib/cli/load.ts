@@ -38,7 +38,7 @@ export async function load(url: string, raw: RawLoadOptions): Promise<number> {
   const outputs = parseOutputs(raw);
   const name = checkedName('--name', raw.name, /^[A-Za-z0-9][\w.+-]{0,39}$/, 'letters, digits and . _ + -');
   const system = checkedName(
-    '--system',
+    '--under',
     raw.under,
     /^[A-Za-z0-9][\w .+-]{0,39}$/,
     'letters, digits, spaces and . _ + -',
