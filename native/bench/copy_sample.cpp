@@ -11,7 +11,7 @@ constexpr size_t kHostPage = 4096;
 constexpr double kSampleNsPerMs = 1e6;
 // Limits on the time between the stamps beyond that between the events: half of the least change that counts (delta of
 // the metrics of copies), and for the two kernels and the clocks' steps.
-constexpr double kMostBeside = 1.025, kKernelsNs = 15'000;
+constexpr double kMostBeside = 1.025, kKernelsNs = 50'000;
 constexpr unsigned kBracketed = 20;
 
 // Kernels that write the device's clock before and behind a sample.
