@@ -1,4 +1,7 @@
-/** What libgvb-witness.so wrote: the mapped files of every process that it was loaded into, at its start and at its exit. */
+/**
+ * What libgvb-witness.so wrote: the files that were mapped in every process that it was loaded into, at its start, and the
+ * libraries that were loaded at its exit or at that of a forked child.
+ */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,22 +36,22 @@ export async function witnessOf(library: string | null): Promise<Witness | null>
   };
 }
 
-/** One entry for each process, with the files that were mapped at any moment, also before it became another program by exec. */
+/** One entry for each program that a process was, with the files that were mapped at its start and its exit. */
 async function seenIn(folder: string): Promise<SeenProcess[]> {
-  const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.(start|exit)$/.test(name)).sort();
-  const byStart = new Map<string, SeenProcess>();
+  const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
+  const seen: SeenProcess[] = [];
   for (const name of names.slice(0, MOST_RECORDS)) {
-    const files = mappedFiles(await readFile(join(folder, name), 'latin1'));
-    const [key = ''] = name.split('.');
-    const before = byStart.get(key);
-    const pid = Number(key.split('-')[0]);
-    byStart.set(key, {
-      pid,
+    const record = await readFile(join(folder, name), 'latin1');
+    const [maps = ''] = record.split('\0', 1);
+    const atStart = mappedFiles(maps);
+    const atExit = record.slice(maps.length).match(/\/[^\0\n]*(?=\n)/g) ?? [];
+    seen.push({
+      pid: Number(name.split('-')[0]),
       // The first file of a map is the program.
-      name: before?.name ?? files[0]?.split('/').at(-1) ?? 'unknown',
-      files: [...new Set([...(before?.files ?? []), ...files])],
+      name: atStart[0]?.split('/').at(-1) ?? 'unknown',
+      files: [...new Set([...atStart, ...atExit])],
       isElsewhere: false,
     });
   }
-  return [...byStart.values()].filter(({ files }) => files.length > 0);
+  return seen.filter(({ files }) => files.length > 0);
 }

@@ -1,67 +1,171 @@
-// Preloaded after a layer into every process of a program under test. It writes the list of mapped files at the
-// process's start and exit into the folder GVB_WITNESS, and does nothing else: it exports, hooks and allocates nothing.
-// A failed write is ignored: the program must not notice the witness.
+// Preloaded after a layer into every process of a program under test. At the process's start it writes the list of
+// mapped files into the folder GVB_WITNESS; at its exit it adds the libraries that are loaded by then. It does nothing
+// else: it exports, hooks and allocates nothing, and a record that cannot be written is left out: the program must not
+// notice.
+//
+// - At the exit it makes no system call, because the program may have forbidden itself all but a few (seccomp): it
+// stores
+//   into a mapping of its file. A forked child shares that mapping, and adds to the record of its parent.
+// - At the start it makes only calls that the loader has just made, and write. A file over the program's limit (ulimit
+//   -f) would be answered by SIGXFSZ, a page without room on the disk by SIGBUS: zeros are written beforehand.
+// - Buffers are static: the program's stack may be small (ulimit -s).
 #include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
-constexpr size_t kLongestFile = 4096;
 // Per PID: one record for each program that the process becomes by exec.
 constexpr int kMostRecords = 64;
+constexpr size_t kExitBytes = 65536;
 
-// Number of the start record, so that a program's two records share a name.
-int own_number = 0;
-pid_t own_pid = 0;
+char path[4096];
+char buffer[16384];
 
-int create(const char* folder, const char* moment) {
-  // A forked child has no start record.
-  for (int number = own_pid == getpid() ? own_number : 0; number < kMostRecords; ++number) {
-    char path[kLongestFile];
-    const int length =
-        std::snprintf(path, sizeof path, "%s/%d-%d.%s", folder, static_cast<int>(getpid()), number, moment);
-    if (length < 0 || static_cast<size_t>(length) >= sizeof path) return -1;
-    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0) {
-      own_number = number;
-      own_pid = getpid();
-    }
+// What is added at the exit, as lines.
+struct Exit {
+  std::atomic<uint64_t> used;
+  char text[kExitBytes - sizeof used];
+};
+static_assert(sizeof(Exit) == kExitBytes);
+Exit* at_exit = nullptr;
+
+class Path {
+ public:
+  void add(const char* text, size_t length) {
+    fits_ = fits_ && length_ + length < sizeof path;
+    if (!fits_) return;
+    std::memcpy(path + length_, text, length);
+    path[length_ += length] = '\0';
+  }
+  void add(const char* text) { add(text, std::strlen(text)); }
+  bool fits() const { return fits_; }
+
+ private:
+  size_t length_ = 0;
+  bool fits_ = true;
+};
+
+// The first field of /proc/self/stat is the PID.
+size_t read_pid(char* text, size_t most) {
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  const ssize_t got = read(file, text, most);
+  close(file);
+  size_t length = 0;
+  while (got > 0 && length < static_cast<size_t>(got) && text[length] >= '0' && text[length] <= '9') ++length;
+  return length;
+}
+
+int create(const char* folder) {
+  char pid[16];
+  const size_t length = read_pid(pid, sizeof pid);
+  for (int number = 0; length > 0 && number < kMostRecords; ++number) {
+    const char digits[] = {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+    Path name;
+    name.add(folder);
+    name.add("/");
+    name.add(pid, length);
+    name.add("-");
+    name.add(digits, sizeof digits);
+    name.add(".maps");
+    if (!name.fits()) return -1;
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
 }
 
-struct Copy {
-  int from, to;
+class Record {
+ public:
+  explicit Record(int file) : file_(file) {
+    rlimit limit;
+    most_ = getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : 0;
+  }
+  // All of it, or false.
+  bool add(const char* from, size_t length) {
+    if (length > most_ - length_) return false;
+    for (size_t done = 0; done < length;) {
+      const ssize_t put = write(file_, from + done, length - done);
+      if (put <= 0) return false;
+      done += static_cast<size_t>(put);
+    }
+    length_ += length;
+    return true;
+  }
+  bool add_zeros(size_t length) {
+    std::memset(buffer, 0, sizeof buffer);
+    while (length > 0) {
+      const size_t some = length < sizeof buffer ? length : sizeof buffer;
+      if (!add(buffer, some)) return false;
+      length -= some;
+    }
+    return true;
+  }
+  size_t length() const { return length_; }
+
+ private:
+  const int file_;
+  size_t most_ = 0;
+  size_t length_ = 0;
 };
 
-void copy(const Copy& files) {
-  char buffer[16384];
+bool copy_maps(Record& record) {
+  const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return false;
   ssize_t got = 0;
-  while ((got = read(files.from, buffer, sizeof buffer)) > 0)
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t put = write(files.to, buffer + done, static_cast<size_t>(got - done));
-      if (put <= 0) return;
-      done += put;
-    }
+  bool good = true;
+  while (good && (got = read(maps, buffer, sizeof buffer)) > 0) good = record.add(buffer, static_cast<size_t>(got));
+  close(maps);
+  return good && got == 0;
 }
 
-void record(const char* moment) {
+bool write_record(int file) {
+  Record record(file);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (!copy_maps(record) || !record.add_zeros(page - record.length() % page)) return false;
+  const size_t exit_at = record.length();
+  if (!record.add_zeros(sizeof(Exit))) return false;
+  void* memory = mmap(nullptr, sizeof(Exit), PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(exit_at));
+  if (memory != MAP_FAILED) at_exit = static_cast<Exit*>(memory);
+  return true;
+}
+
+__attribute__((constructor)) void begin() {
   const int kept = errno;
   const char* folder = std::getenv("GVB_WITNESS");
-  const int maps = folder ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
-  const int file = maps < 0 ? -1 : create(folder, moment);
-  if (file >= 0) copy({maps, file});
-  if (file >= 0) close(file);
-  if (maps >= 0) close(maps);
+  const int file = folder ? create(folder) : -1;
+  if (file >= 0) {
+    if (!write_record(file)) unlink(path);
+    close(file);
+  }
   errno = kept;
 }
 
-__attribute__((constructor)) void begin() { record("start"); }
-__attribute__((destructor)) void end() { record("exit"); }
+// Each path once, between two ends of lines.
+int add_line(dl_phdr_info* info, size_t, void*) {
+  const char* name = info->dlpi_name;
+  const size_t length = name != nullptr && name[0] == '/' ? std::strlen(name) : 0;
+  if (length == 0 || length + 2 > sizeof buffer) return 0;
+  buffer[0] = buffer[length + 1] = '\n';
+  std::memcpy(buffer + 1, name, length);
+  if (memmem(at_exit->text, sizeof at_exit->text, buffer, length + 2) != nullptr) return 0;
+  const uint64_t at = at_exit->used.fetch_add(length + 2);
+  if (at + length + 2 > sizeof at_exit->text) return 1;
+  std::memcpy(at_exit->text + at, buffer, length + 2);
+  return 0;
+}
+
+__attribute__((destructor)) void end() {
+  if (at_exit != nullptr) dl_iterate_phdr(add_line, nullptr);
+}
 
 }  // namespace
