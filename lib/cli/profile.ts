@@ -1,5 +1,5 @@
 /** `gpu-virt-bench profile -- COMMAND…` */
-import { constants } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { isatty } from 'node:tty';
 import { readDriverFiles } from '../environment/driver-files.js';
@@ -146,6 +146,11 @@ function originOf(
 function withCalls({ phases, counts, ending }: Recording, [interruption]: readonly NodeJS.Signals[]): Phase[] {
   if (counts.refused > 0)
     warn(`${counts.refused} functions that the program looked up have no counter: their calls are not in the profile.`);
+  const [why] = counts.uncounted;
+  if (why !== undefined)
+    warn(
+      `the calls of ${counts.uncounted.length === 1 ? 'one process' : `${counts.uncounted.length} processes`} are not in the profile: no file for them could be made in ${tmpdir()}: ${why}. Set TMPDIR to a folder with space, and raise the program's limit of file sizes (ulimit -f).`,
+    );
   const kept = phases.filter(({ calls }) => Object.keys(calls).length > 0);
   for (const { name } of phases.filter((phase) => !kept.includes(phase)))
     if (kept.length > 0) warn(`phase ${name} made no driver call and is left out.`);
@@ -156,9 +161,9 @@ function withCalls({ phases, counts, ending }: Recording, [interruption]: readon
 
 function whyNothing({ processes, calling }: Recording['counts'], phases: readonly Phase[]): string {
   if (processes === 0)
-    return 'the counting library was loaded into no process. The program is statically linked, set-user-ID or of another architecture, or it clears LD_PRELOAD.';
+    return 'no process with the counting library used the driver. The program uses no CUDA, starts its CUDA processes elsewhere (a container, a daemon, ssh), is statically linked, set-user-ID or of another architecture, or clears LD_PRELOAD.';
   if (calling === 0)
-    return `${processes === 1 ? 'the one process' : `all ${processes} processes`} with the counting library called no driver function. The program uses no CUDA, or starts its CUDA processes elsewhere (a container, a daemon, ssh).`;
+    return `${processes === 1 ? 'one process' : `${processes} processes`} looked driver functions up and called none.`;
   if (phases.length === 0)
     return 'the driver was called, but no phase began. With --marks the program prints gvb:begin NAME and flushes; with --from it has to run for longer.';
   return 'the driver was called, but not in a phase. Let --from, --for or the marks hold the part of the program that matters.';

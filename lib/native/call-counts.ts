@@ -1,8 +1,8 @@
 /**
- * Reads the counts of libgvb-count.so: one file per process, which that process maps. The layout is that of
- * native/count/slots.h.
+ * Reads the counts of libgvb-count.so: one file per process that uses the driver, which that process maps. The layout is
+ * that of native/count/slots.h.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HEADER_BYTES = 4_096;
@@ -15,20 +15,25 @@ const DRIVER_BYTES = 1_024;
 export interface CallCounts {
   /** Calls by exported name of the function. */
   calls: Map<string, number>;
-  /** Processes that loaded the library. */
+  /** Processes that used the driver: they looked one of its functions up, or called one. */
   processes: number;
   /** Processes that called the driver. */
   calling: number;
   /** Functions that were looked up after all counters were in use. */
   refused: number;
+  /** For every process that used the driver but could write no file: why. */
+  uncounted: string[];
   /** The driver of a process that resolved one of its functions; null if none did. */
   driver: { libcuda: string; simulated: boolean } | null;
 }
 
 /** Covers all processes so far, including ended ones. May be called at any time. */
 export function readCallCounts(folder: string): CallCounts {
-  const counts: CallCounts = { calls: new Map(), processes: 0, calling: 0, refused: 0, driver: null };
-  for (const file of readdirSync(folder)) if (file.endsWith('.counts')) add(counts, readFileSync(join(folder, file)));
+  const counts: CallCounts = { calls: new Map(), processes: 0, calling: 0, refused: 0, uncounted: [], driver: null };
+  for (const file of readdirSync(folder)) {
+    if (file.endsWith('.counts')) add(counts, readFileSync(join(folder, file)));
+    if (file.endsWith('.uncounted')) counts.uncounted.push(readlinkSync(join(folder, file)));
+  }
   return counts;
 }
 

@@ -47,7 +47,7 @@ export const callProfileSchema = v.strictObject({
     /** Models of the machine's GPUs, as the kernel module names them. */
     gpus: v.array(text),
   }),
-  /** Processes that the program started: how many called the driver, of how many. */
+  /** How many of the program's processes called the driver, of how many that looked up or called a function of it. */
   processes: v.strictObject({ calling: count, of: count }),
   phases: v.pipe(v.array(phaseSchema), v.minLength(1), v.maxLength(MOST_PHASES)),
 });

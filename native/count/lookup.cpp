@@ -1,21 +1,22 @@
 // Function look-ups: dlsym and cuGetProcAddress return a counting entry for each driver function they find. A program
 // that was linked with a function finds its exported entry.
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <unistd.h>
 
-#include <array>
+#include <atomic>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
+#include <iterator>
 #include <string>
 
 #include "count/count_file.h"
+#include "count/objects.h"
+#include "count/scope.h"
 #include "count/slots.h"
 #include "driver/api_tables.h"
-#include "driver/elf_image.h"
 #include "driver/symbol_paths.h"
 
 namespace gvb::count {
@@ -38,66 +39,22 @@ DlsymFunction next_dlsym() {
 // cuInit, but not cublasCreate or cudaMalloc.
 bool is_driver_name(const char* name) { return name[0] == 'c' && name[1] == 'u' && std::isupper(name[2]) != 0; }
 
-// An object that was inspected, by load address. There are few: the driver, layers, and objects that look functions up.
-struct Object {
-  const void* base = nullptr;
-  bool is_driver = false;  // exports cuInit: the driver, or a layer in front of it
-  bool forwards = false;   // a layer or a libcuda, which looks functions up for itself
-};
-
-std::mutex& mutex() {
-  static std::mutex& instance = *new std::mutex;
-  return instance;
-}
-
-void note_driver(const ElfImage& image) {
-  Header& header = table().header;
-  if (header.driver[0] != '\0') return;
-  std::snprintf(header.driver, sizeof header.driver, "%s", image.path().c_str());
-  header.simulated = image.find("gvbSimError") != nullptr;
-}
-
-Object look_at(const void* base, const link_map* map) {
-  const ElfImage image(*map);
-  Object object{base, image.find("cuInit") != nullptr, false};
-  if (!object.is_driver) return object;
-  note_driver(image);
-  // A program may contain stubs of the driver's functions, which look up the functions that the program then calls.
-  object.forwards = image.find("dlsym") != nullptr || image.soname().rfind("libcuda.so", 0) == 0;
-  return object;
-}
-
-// The object that contains the address. Requires the mutex.
-Object object_of(const void* address) {
-  static std::array<Object, 64> known;
-  static size_t count = 0;
-  Dl_info info;
-  link_map* map = nullptr;
-  if (is_entry(address) || dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || !map)
-    return {};
-  for (size_t i = 0; i < count; ++i)
-    if (known[i].base == info.dli_fbase) return known[i];
-  const Object object = look_at(info.dli_fbase, map);
-  if (count < known.size()) known[count++] = object;
-  return object;
-}
-
 // The driver's look-up functions, and ours in their place. The older one has one parameter less; ours ignores the extra
 // one.
 using GetProcAddress = decltype(CudaApi::cuGetProcAddress_v2);
 constexpr const char* kLookUps[] = {"cuGetProcAddress", "cuGetProcAddress_v2", "cuGetProcAddress_v2_ptsz"};
-GetProcAddress real_look_ups[std::size(kLookUps)];
+std::atomic<GetProcAddress> real_look_ups[std::size(kLookUps)];
 
-void* counted(const char* name, void* address);
+void* counted(const char* name, void* address, const Object& driver);
 std::string exported_as(const char* base, int version, const void* address);
 
 template <size_t which>
 abi::CUresult get_proc_address(const char* base, void** function, int version, unsigned long long flags,
                                abi::CUdriverProcAddressQueryResult* status) {
-  const abi::CUresult code = real_look_ups[which](base, function, version, flags, status);
+  const abi::CUresult code = real_look_ups[which].load()(base, function, version, flags, status);
   if (code != abi::CUDA_SUCCESS || !base || !function || !*function) return code;
-  const std::lock_guard<std::mutex> lock(mutex());
-  if (object_of(*function).is_driver) *function = counted(exported_as(base, version, *function).c_str(), *function);
+  const Object& object = object_of(*function);
+  if (object.is_driver) *function = counted(exported_as(base, version, *function).c_str(), *function, object);
   return code;
 }
 
@@ -105,12 +62,7 @@ constexpr GetProcAddress kOurs[] = {get_proc_address<0>, get_proc_address<1>, ge
 
 // The exported name if the address is an export of that function; else derived from the version.
 std::string exported_as(const char* base, int version, const void* address) {
-  Dl_info info;
-  const size_t length = std::strlen(base);
-  if (dladdr(address, &info) != 0 && info.dli_sname && info.dli_saddr == address &&
-      std::strncmp(info.dli_sname, base, length) == 0 &&
-      (info.dli_sname[length] == '\0' || info.dli_sname[length] == '_'))
-    return info.dli_sname;
+  if (std::string name = exported_name_at(address, base); !name.empty()) return name;
   const CudaFunction* newest = nullptr;
   for (const CudaFunction& known : kCudaFunctions)
     if (std::strcmp(known.base, base) == 0 && known.version <= version && (!newest || known.version > newest->version))
@@ -128,47 +80,54 @@ void* through(const char* name, void* address) {
   return address;
 }
 
-// The slot of the exported name, or a free one after those; kSlots if none is left.
-size_t slot_of(const char* name, const void* target_of_it) {
-  const auto serves = [&](size_t slot) { return !has_target(slot) || target(slot) == target_of_it; };
-  size_t slot = 0;
-  while (slot < exported_count() && (std::strcmp(exported_name(slot), name) != 0 || !serves(slot))) ++slot;
-  for (; slot >= exported_count() && slot < kSlots; ++slot)
-    if (!has_target(slot) || (std::strcmp(table().slots[slot].name, name) == 0 && serves(slot))) break;
-  return slot;
+void note(const Object& driver) {
+  Header& header = table().header;
+  if (header.driver[0] != '\0') return;
+  header.simulated = driver.simulated;
+  std::snprintf(header.driver, sizeof header.driver, "%s", driver.path.c_str());
 }
 
-// Requires the mutex.
-void* counted(const char* name, void* address) {
-  void* const goes_to = through(name, address);
-  const size_t slot = slot_of(name, goes_to);
-  if (slot == kSlots || std::strlen(name) >= kLongestName) {
-    ++table().header.refused;
-    return address;
+void name_slot(size_t slot, const char* name) {
+  std::strcpy(first_table().slots[slot].name, name);
+  if (&table() != &first_table()) std::strcpy(table().slots[slot].name, name);
+}
+
+// The slot of the exported name, or one after those, which from now on leads to the address; kSlots if none is left.
+size_t slot_for(const char* name, void* goes_to) {
+  for (size_t slot = 0; slot < kSlots; ++slot) {
+    const bool is_exported = slot < exported_count();
+    if (is_exported && std::strcmp(exported_name(slot), name) != 0) continue;
+    const Claim claimed = claim(slot, goes_to);
+    if (claimed == Claim::kNew) name_slot(slot, name);
+    // Two threads that look a function up at once may each take a slot for it; its counts are summed up by name.
+    const auto is_named = [&] { return std::strcmp(first_table().slots[slot].name, name) == 0; };
+    if (claimed == Claim::kNew || (claimed == Claim::kSame && (is_exported || is_named()))) return slot;
   }
-  std::strcpy(table().slots[slot].name, name);
-  set_target(slot, goes_to);
-  return entry(slot);
+  return kSlots;
 }
 
-void* looked_up(void* handle, const char* name) {
+void* counted(const char* name, void* address, const Object& driver) {
+  begin_counting();
+  note(driver);
+  const size_t slot = std::strlen(name) < kLongestName ? slot_for(name, through(name, address)) : kSlots;
+  if (slot == kSlots) ++table().header.refused;
+  return slot == kSlots ? address : entry(slot);
+}
+
+void* looked_up(void* handle, const char* name, const void* caller) {
   void* found = next_dlsym()(handle, name);
   // A look-up in the global scope finds our own entries first.
   if (is_entry(found)) found = next_dlsym()(RTLD_NEXT, name);
+  if (!found && handle == RTLD_DEFAULT && (found = loaded_beside(caller, name))) dlerror();  // it was found after all
   if (!found) return nullptr;
-  const std::lock_guard<std::mutex> lock(mutex());
-  return object_of(found).is_driver ? counted(name, found) : found;
-}
-
-// A layer looks up the functions it intercepts: its calls are not the program's.
-bool asks_for_itself(const void* caller) {
-  const std::lock_guard<std::mutex> lock(mutex());
-  return object_of(caller).forwards;
+  const Object& object = object_of(found);
+  return object.is_driver ? counted(name, found, object) : found;
 }
 
 // Searches the global scope, then libcuda: it may be loaded for one library only, or not yet, in which case stubs would
-// load it.
+// load it. What the program was linked with is found without the loader's lock, as the loader itself binds a call.
 void* linked(const char* name) {
+  if (void* found = linked_at_start(name)) return found;
   if (void* found = next_dlsym()(RTLD_NEXT, name)) return found;
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY);
   return driver ? next_dlsym()(driver, name) : nullptr;
@@ -178,6 +137,7 @@ void* linked(const char* name) {
 
 // Called on the first call through an entry that no look-up returned.
 extern "C" __attribute__((used, visibility("hidden"))) void* gvb_count_resolve(unsigned slot) {
+  const int kept = errno;
   const char* const name = exported_name(slot);
   void* const found = linked(name);
   if (!found) {
@@ -185,28 +145,25 @@ extern "C" __attribute__((used, visibility("hidden"))) void* gvb_count_resolve(u
     std::fprintf(stderr, "gpu-virt-bench: symbol lookup error: undefined symbol: %s\n", name);
     _exit(127);
   }
-  const std::lock_guard<std::mutex> lock(mutex());
-  object_of(found);  // notes the driver
-  if (!has_target(slot)) {
-    std::strcpy(table().slots[slot].name, name);
-    set_target(slot, through(name, found));
-  }
+  begin_counting();
+  note(object_of(found));
+  if (claim(slot, through(name, found)) == Claim::kNew) name_slot(slot, name);
+  keep_first_call(slot);
+  errno = kept;
   return target(slot);
 }
 
-// No thread may hold the mutex during a fork: the child could never lock it again.
 __attribute__((constructor)) static void load() {
-  begin_file();
-  pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); },
-                 [] {
-                   begin_file_of_child();
-                   mutex().unlock();
-                 });
+  note_start();
+  pthread_atfork(nullptr, nullptr, begin_counting_in_child);
 }
 
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
-  if (name && handle != RTLD_NEXT && is_driver_name(name) && !asks_for_itself(__builtin_return_address(0)))
-    return looked_up(handle, name);
+  if (name && handle != RTLD_NEXT && is_driver_name(name)) {
+    const void* const caller = __builtin_return_address(0);
+    // A layer looks up the functions it intercepts: its calls are not the program's.
+    if (!object_of(caller).forwards) return looked_up(handle, name, caller);
+  }
   // Must be a tail call: libc's dlsym checks its caller, and RTLD_NEXT means next after that object.
   return next_dlsym()(handle, name);
 }

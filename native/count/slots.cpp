@@ -4,7 +4,7 @@
 #define GVB_EXPAND(x) GVB_TEXT(x)
 // Must match kSlots and the layout of Table.
 #define GVB_SLOTS 2528
-#define GVB_COUNTERS gvb_count_table + 4096
+#define GVB_FIRST_SLOT 4096
 #if defined(__x86_64__)
 #define GVB_ENTRY_BYTES 32
 #elif defined(__aarch64__)
@@ -13,10 +13,16 @@
 
 namespace gvb::count {
 
-static_assert(kSlots == GVB_SLOTS && offsetof(Table, slots) == 4096);
+static_assert(kSlots == GVB_SLOTS && offsetof(Table, slots) == GVB_FIRST_SLOT);
+
+namespace {
+
+Table own_table;
+
+}  // namespace
 
 extern "C" {
-__attribute__((used, visibility("hidden"))) Table gvb_count_table;
+__attribute__((used, visibility("hidden"))) std::atomic<Table*> gvb_count_table{&own_table};
 extern __attribute__((visibility("hidden"))) char gvb_count_entries[];
 extern __attribute__((visibility("hidden"))) std::atomic<void*> gvb_count_targets[];
 extern __attribute__((visibility("hidden"))) char gvb_count_first_call[];
@@ -32,7 +38,8 @@ __asm__(
     ".rept " GVB_EXPAND(GVB_SLOTS) "\n"
     "  .balign " GVB_EXPAND(GVB_ENTRY_BYTES) "\n"
     "  endbr64\n"
-    "  lock incq " GVB_EXPAND(GVB_COUNTERS) " + gvb_count_i * 128(%rip)\n"
+    "  movq gvb_count_table(%rip), %r11\n"
+    "  lock incq " GVB_EXPAND(GVB_FIRST_SLOT) " + gvb_count_i * 128(%r11)\n"
     "  movl $gvb_count_i, %r11d\n"
     "  jmp *gvb_count_targets + gvb_count_i * 8(%rip)\n"
     "  gvb_count_i = gvb_count_i + 1\n"
@@ -64,8 +71,10 @@ __asm__(
     ".rept " GVB_EXPAND(GVB_SLOTS) "\n"
     "  .balign " GVB_EXPAND(GVB_ENTRY_BYTES) "\n"
     "  hint #34\n"  // bti c
-    "  adrp x16, " GVB_EXPAND(GVB_COUNTERS) " + gvb_count_i * 128\n"
-    "  add x16, x16, :lo12:" GVB_EXPAND(GVB_COUNTERS) " + gvb_count_i * 128\n"
+    "  adrp x16, gvb_count_table\n"
+    "  ldr x16, [x16, :lo12:gvb_count_table]\n"
+    "  add x16, x16, #((" GVB_EXPAND(GVB_FIRST_SLOT) " + gvb_count_i * 128) >> 12), lsl #12\n"
+    "  add x16, x16, #((" GVB_EXPAND(GVB_FIRST_SLOT) " + gvb_count_i * 128) & 4095)\n"
     "1: ldxr x17, [x16]\n"
     "  add x17, x17, #1\n"
     "  stxr w9, x17, [x16]\n"
@@ -123,7 +132,9 @@ static_assert(kExportedCount < kSlots);
 
 }  // namespace
 
-Table& table() { return gvb_count_table; }
+Table& table() { return *gvb_count_table.load(std::memory_order_acquire); }
+Table& first_table() { return own_table; }
+void use_table(Table& next) { gvb_count_table.store(&next); }
 
 size_t exported_count() { return kExportedCount; }
 const char* exported_name(size_t slot) { return kExported[slot]; }
@@ -134,8 +145,13 @@ bool is_entry(const void* address) {
   return address >= gvb_count_entries && address < gvb_count_entries + kSlots * GVB_ENTRY_BYTES;
 }
 
-void* target(size_t slot) { return gvb_count_targets[slot].load(std::memory_order_relaxed); }
-void set_target(size_t slot, void* address) { gvb_count_targets[slot].store(address, std::memory_order_release); }
+void* target(size_t slot) { return gvb_count_targets[slot].load(std::memory_order_acquire); }
 bool has_target(size_t slot) { return target(slot) != gvb_count_first_call; }
+
+Claim claim(size_t slot, void* address) {
+  void* found = gvb_count_first_call;
+  if (gvb_count_targets[slot].compare_exchange_strong(found, address)) return Claim::kNew;
+  return found == address ? Claim::kSame : Claim::kOther;
+}
 
 }  // namespace gvb::count

@@ -1,6 +1,7 @@
 // One counter per driver function, and the entry that a program calls instead of the function. An entry adds one and
-// jumps on; it reads and changes no argument, so the same code serves every signature. The counters are a mapped file,
-// which is complete at any time and however the process ends. Read by lib/native/call-counts.ts.
+// jumps on; it reads and changes no argument, so the same code serves every signature. Once a driver function is used,
+// the counters are a mapped file, which is complete at any time and however the process ends. Read by
+// lib/native/call-counts.ts.
 #pragma once
 
 #include <atomic>
@@ -29,15 +30,16 @@ struct Header {
   char driver[kLongestPath];  // path of the driver; empty until one of its functions is resolved
 };
 
-// A multiple of every page size, so that a file can be mapped over it.
-struct alignas(65536) Table {
+struct alignas(4096) Table {
   Header header;
   char rest[4096 - sizeof(Header)];
   Slot slots[kSlots];
 };
-static_assert(sizeof(Table) % 65536 == 0);
 
+// The table in which entries count: at first this process's own memory.
 Table& table();
+Table& first_table();
+void use_table(Table& next);
 
 // The exported names have the first slots.
 size_t exported_count();
@@ -47,7 +49,10 @@ const char* exported_name(size_t slot);
 void* entry(size_t slot);
 bool is_entry(const void* address);
 void* target(size_t slot);
-void set_target(size_t slot, void* address);
 bool has_target(size_t slot);
+
+// Sets the target of a slot that has none; a target never changes again.
+enum class Claim { kNew, kSame, kOther };
+Claim claim(size_t slot, void* address);
 
 }  // namespace gvb::count

@@ -109,6 +109,13 @@ std::string ElfImage::soname() const {
   return "";
 }
 
+std::vector<std::string> ElfImage::needed() const {
+  std::vector<std::string> names;
+  for (const ElfW(Dyn)* d = dynamic_; strings_ && d && d->d_tag != DT_NULL; ++d)
+    if (d->d_tag == DT_NEEDED) names.emplace_back(strings_ + d->d_un.d_val);
+  return names;
+}
+
 std::vector<ElfW(Phdr)> ElfImage::segments() const {
   if (!segments_.empty()) return segments_;
   // The loader's list has no name for the program itself, which may lie at a fixed address.
@@ -135,6 +142,19 @@ size_t ElfImage::size_at(const void* address) const {
     return size > 0;
   });
   return size;
+}
+
+std::string ElfImage::name_at(const void* address, const char* base) const {
+  const size_t length = std::strlen(base);
+  std::string name;
+  each_defined([&](const char* candidate, const ElfW(Sym) & symbol) {
+    if (reinterpret_cast<const void*>(base_ + symbol.st_value) != address ||
+        std::strncmp(candidate, base, length) != 0 || (candidate[length] != '\0' && candidate[length] != '_'))
+      return false;
+    name = candidate;
+    return true;
+  });
+  return name;
 }
 
 const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string& path) {

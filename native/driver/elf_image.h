@@ -29,6 +29,8 @@ class ElfImage {
   bool is_listed() const { return segments_.empty(); }
   // The soname; empty if there is none.
   std::string soname() const;
+  // The sonames of the libraries that it was linked with.
+  std::vector<std::string> needed() const;
   ElfW(Addr) base() const { return base_; }
   const ElfW(Dyn) * dynamic() const { return dynamic_; }
   // Its program headers as mapped in memory.
@@ -36,6 +38,8 @@ class ElfImage {
   bool contains(const void* address) const;
   // Size of the defined function that begins at `address`; 0 if none does or its size is not recorded.
   size_t size_at(const void* address) const;
+  // The name of the defined function that begins at `address` if it is `base` or begins with `base` and '_'; else "".
+  std::string name_at(const void* address, const char* base) const;
 
  private:
   template <class Visit>

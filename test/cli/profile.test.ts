@@ -108,15 +108,24 @@ describe('profile', () => {
     const folder = emptyFolder();
     const nothing = await commandIn(folder, ['profile', '--', program, 'none']);
     expect(nothing.code).toBe(1);
-    expect(nothing.stderr).toMatch(/^error: No driver call was counted: the one process .* uses no CUDA/m);
+    expect(nothing.stderr).toMatch(/^error: No driver call was counted: no process .* uses no CUDA/m);
     const cleared = await commandIn(folder, ['profile', '--', 'env', '-i', program, 'linked']);
     expect(cleared.code).toBe(1);
-    expect(cleared.stderr).toMatch(/^error: No driver call was counted: the one process/m);
+    expect(cleared.stderr).toMatch(/^error: No driver call was counted: no process .* clears LD_PRELOAD/m);
     const unmarked = await commandIn(folder, ['profile', '--marks', '--', program, 'linked']);
     expect(unmarked.stderr).toMatch(/the driver was called, but no phase began/);
     const late = await commandIn(folder, ['profile', '--from', '1000', '--', program, 'linked']);
     expect(late.stderr).toMatch(/with --from it has to run for longer/);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('says which processes could not be counted', async () => {
+    const limited = ['sh', '-c', `${program} linked; ulimit -f 0; ${program} dlsym`];
+    const file = join(emptyFolder(), 'out.json');
+    const { code, stderr } = await command(['profile', '--output', file, '--', ...limited]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: the calls of one process are not in the profile: .*: File too large\./m);
+    expect(await readProfile(file)).toMatchObject({ processes: { calling: 1, of: 1 } });
   });
 
   it('forwards an interruption, and writes the counts so far', async () => {
