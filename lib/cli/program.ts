@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { Tier } from '../results/document.js';
 import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
+import { beginCommandCard } from '../native/command-card.js';
 import { done } from './done.js';
 import { shown } from '../report/screen.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
@@ -21,6 +22,7 @@ import { errorLine, oneLine } from './talk.js';
 
 export async function main(argv: readonly string[]): Promise<void> {
   endQuietlyWithoutReader();
+  beginCommandCard();
   try {
     await program().parseAsync(argv);
   } catch (error) {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { packageRoot } from '../package-root.js';
 import type { NativeAddon } from './addon-types.js';
+import { nameCommandCard } from './command-card.js';
 import { BenchError } from './errors.js';
 
 const require = createRequire(import.meta.url);
@@ -22,6 +23,7 @@ function load(): NativeAddon {
       'NO_ADDON',
       `Measuring needs Linux on x64 or arm64 but this is ${platform} on ${arch}. Reports, comparison and schemas work here.`,
     );
+  nameCommandCard();
   try {
     return require('node-gyp-build')(packageRoot) as NativeAddon;
   } catch (cause) {

@@ -1,6 +1,7 @@
 /** The caller's environment, unchanged: `run` without a named system. */
 import type { LayerInfo } from '../results/document.js';
 import type { Provenance } from '../native/addon-types.js';
+import { nameCommandCard } from '../native/command-card.js';
 import type { Description, PreloadEntry } from '../workers/description.js';
 import { local } from '../workers/local.js';
 import { instanceVariables } from '../environment/named-gpu.js';
@@ -19,13 +20,15 @@ const recorded =
   /^(LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|MANAGER_\w+|VGPU_\w+|LOGGER_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
 
 /** The environment before the CLI removed LD_PRELOAD and LD_AUDIT from it. */
-export const callerEnvironment = (environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
-  Object.fromEntries(
+export function callerEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  if (environment === process.env) nameCommandCard();
+  return Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [
       name.startsWith(CALLER) ? name.slice(CALLER.length) : name,
       value,
     ]),
   );
+}
 
 export function environmentSystem(environment = callerEnvironment()): System {
   const settings: Record<string, string> = {};

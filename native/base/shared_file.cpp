@@ -20,16 +20,24 @@ bool lock(int descriptor) {
   return true;
 }
 
-struct Found {
-  bool linked;
-  size_t size;
-};
-
 // Uses statx: fstat is a symbol only in newer glibc.
-std::optional<Found> look(int descriptor) {
+std::optional<struct statx> look(int descriptor) {
   struct statx status;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_NLINK | STATX_SIZE, &status) != 0) return std::nullopt;
-  return Found{status.stx_nlink > 0, static_cast<size_t>(status.stx_size)};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0) return std::nullopt;
+  return status;
+}
+
+// A descriptor of an object that belongs to this user alone; -1 with errno otherwise.
+int own_object(const std::string& name, int flags) {
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CLOEXEC | flags, 0600);
+  const auto found = descriptor < 0 ? std::nullopt : look(descriptor);
+  if (found && S_ISREG(found->stx_mode) && found->stx_uid == geteuid() && (found->stx_mode & 077) == 0)
+    return descriptor;
+  const int why = found ? EPERM : errno;
+  if (descriptor >= 0) close(descriptor);
+  // The kernel itself may refuse an object of another user (fs.protected_regular).
+  errno = why == EACCES ? EPERM : why;
+  return -1;
 }
 
 }  // namespace
@@ -41,7 +49,7 @@ SharedFile::Opened SharedFile::open_locked(const Open& open) {
     const int descriptor = open();
     if (descriptor < 0) return {};
     const auto found = lock(descriptor) ? look(descriptor) : std::nullopt;
-    if (found && found->linked) return {descriptor, found->size};
+    if (found && found->stx_nlink > 0) return {descriptor, static_cast<size_t>(found->stx_size)};
     const int why = errno;
     close(descriptor);
     errno = why;
@@ -54,8 +62,10 @@ SharedFile SharedFile::at_path(const std::string& path) {
 }
 
 SharedFile SharedFile::object(const std::string& name) {
-  return SharedFile(open_locked([&] { return shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600); }));
+  return SharedFile(open_locked([&] { return own_object(name, O_CREAT); }));
 }
+
+int SharedFile::open_object(const std::string& name) { return own_object(name, 0); }
 
 SharedFile::SharedFile(SharedFile&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}

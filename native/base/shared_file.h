@@ -12,7 +12,10 @@ class SharedFile {
  public:
   // Creates the file if there is none; see opened().
   static SharedFile at_path(const std::string& path);
+  // A shared memory object. EPERM if another user owns it or may write to it: anyone can make one of any name.
   static SharedFile object(const std::string& name);
+  // A descriptor of such an object if there is one, not locked; else -1, with errno.
+  static int open_object(const std::string& name);
 
   ~SharedFile();
   SharedFile(SharedFile&& other) noexcept;

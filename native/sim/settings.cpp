@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "sim/card/mig.h"
+#include "sim/card/own_region.h"
 #include "sim/card/residue.h"
 #include "sim/recorded_call.h"
 
@@ -306,13 +307,14 @@ Layouts assign_cards(const std::vector<CardEntry>& entries, Settings& settings) 
 
 void parse(const std::string& text, Environment& out) {
   std::vector<CardEntry> cards;
-  for (const std::string& entry : split(text, ',')) {
+  for (const std::string& entry : text.empty() ? std::vector<std::string>{} : split(text, ',')) {
     const auto [key, value] = named_value(entry);
     if (is_card_key(key.substr(0, key.find('@'))))
       cards.push_back(parse_card_entry(key, value));
     else
       assign_entry(key, value, out);
   }
+  if (out.settings.region[0] == '\0') assign_region(own_region(), out.settings);
   const Layouts layouts = assign_cards(cards, out.settings);
   out.settings.places = out.settings.devices;
   for (int card = 0; card < out.settings.devices; ++card)
@@ -332,9 +334,8 @@ void start(Environment* environment) {
 
 Environment parse_environment(const char* text) {
   Environment parsed;
-  if (text == nullptr || *text == '\0') return parsed;
   try {
-    parse(text, parsed);
+    parse(text == nullptr ? "" : text, parsed);
   } catch (const std::runtime_error& refused) {
     parsed.error = refused.what();
   }

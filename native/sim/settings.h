@@ -116,7 +116,7 @@ struct Settings {
   int64_t peer_access = 1;
   int64_t real_time = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
-  char region[49] = "default";
+  char region[49] = "";
   // The cards, followed by the MIG instances. An index below is a place in this list.
   CardSettings cards[kMaxDevices];
   int64_t places = 1;

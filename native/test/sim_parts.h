@@ -46,6 +46,8 @@ void own_handle();
 
 void refused_key();
 void refused_region();
+void own_cards();
+void foreign_regions();
 void contexts();
 void proc_address();
 void old_driver();
@@ -77,13 +79,18 @@ void fails();
 void half();
 void exporter();
 void launcher();
+void alone();
+void accompanied();
+void beside_another();
+void beside_companion();
+void refused_object();
 
 void initialised();
 void init_lock();
 void compilation_cache();
 void nvmlCost();
 
-// Runs a part of this program in a process of the same region, with other settings; returns its exit status.
+// Runs a part of this program in a process of that region, or of none if it is empty; returns its exit status.
 int run_part(const std::string& name, const std::string& settings, const std::string& region);
 int start_part(const std::string& name, const std::string& settings, const std::string& region);  // returns its pid
 std::string own_region();

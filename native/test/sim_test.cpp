@@ -67,6 +67,8 @@ const Part kParts[] = {
     {"ownHandle", kFast, own_handle},
     {"refusedKey", "lunch_ns=3", refused_key},
     {"refusedRegion", kFast, refused_region},
+    {"ownCards", kFast, own_cards},
+    {"foreignRegions", kFast, foreign_regions},
     {"contexts", kFast, contexts},
     {"procAddress", kFast, proc_address},
     {"oldDriver", "driver_version=11040", old_driver},
@@ -88,6 +90,11 @@ const Part kHelpers[] = {{"holdMemory", kFast, hold_memory},
                          {"fails", kFast, fails},
                          {"half", kFast, half},
                          {"exporter", kFast, exporter},
+                         {"alone", kFast, alone},
+                         {"accompanied", kFast, accompanied},
+                         {"besideAnother", kFast, beside_another},
+                         {"besideCompanion", kFast, beside_companion},
+                         {"refusedObject", kFast, refused_object},
                          {"launcher", kFast, launcher}};
 
 int run_here(const char* name) {
@@ -120,7 +127,7 @@ int start_part(const std::string& name, const std::string& settings, const std::
   std::fflush(nullptr);
   const int child = fork();
   if (child != 0) return child;
-  setenv("GVB_SIM", (settings + ",region=" + region).c_str(), 1);
+  setenv("GVB_SIM", (region.empty() ? settings : settings + ",region=" + region).c_str(), 1);
   execl("/proc/self/exe", "sim_test", "--part", name.c_str(), nullptr);
   _exit(127);
 }

@@ -23,12 +23,14 @@ constexpr int64_t kReserved = 2 * kMiB;
 
 std::string object_prefix() { return "gvb-sim-" + std::to_string(getuid()) + "-"; }
 
-// Without a region in the settings, builds that lay out the region differently have a card each: one of them would
-// clear the other's under its processes.
-std::string object_name(const Settings& settings) {
-  std::string region = settings.region;
-  if (region == Settings{}.region) region += "-" + std::to_string(sizeof(RegionState));
-  return "/" + object_prefix() + region;
+std::string object_name(const Settings& settings) { return "/" + object_prefix() + settings.region; }
+
+std::string why_not(const std::string& name, const char* what) {
+  if (errno == EPERM)
+    return "Expected shared memory " + name +
+           " to belong to this user alone but another one owns it or may use it: " + "remove /dev/shm" + name +
+           ", or give GVB_SIM another region.";
+  return "Shared memory " + name + " cannot be " + what + ": " + std::strerror(errno) + ".";
 }
 
 // Returns -1 if there is no room.
@@ -86,7 +88,7 @@ void sweep_abandoned() {
   while (const dirent* entry = readdir(directory)) {
     const std::string name = entry->d_name;
     if (name.compare(0, object_prefix().size(), object_prefix()) != 0) continue;
-    const int fd = shm_open(("/" + name).c_str(), O_RDWR | O_CLOEXEC, 0600);
+    const int fd = SharedFile::open_object("/" + name);
     if (fd < 0) continue;
     if (is_abandoned(fd)) shm_unlink(("/" + name).c_str());
     close(fd);
@@ -104,11 +106,11 @@ Region::Attached Region::attach(const Settings& settings, Role role) {
   sweep_abandoned();
   const std::string name = object_name(settings);
   const SharedFile object = SharedFile::object(name);
+  if (!object.opened()) return {nullptr, why_not(name, "opened")};
   auto* state = static_cast<RegionState*>(object.map(sizeof(RegionState)));
-  if (state == nullptr) return {nullptr, "Shared memory " + name + " cannot be opened: " + std::strerror(errno) + "."};
+  if (state == nullptr) return {nullptr, why_not(name, "mapped")};
   if (object.size() != sizeof(RegionState) || state->magic != kRegionMagic || is_over(*state)) {
-    if (!object.clear(sizeof(RegionState)))
-      return {nullptr, "Shared memory " + name + " cannot be cleared: " + std::strerror(errno) + "."};
+    if (!object.clear(sizeof(RegionState))) return {nullptr, why_not(name, "cleared")};
     initialise(state, settings);
   }
   if (role == Role::kUser) {
@@ -125,7 +127,7 @@ Region::Attached Region::attach(const Settings& settings, Role role) {
                                        " processes in a GVB_SIM region but received one more."
                                  : why};
   }
-  const int file = role == Role::kUser ? shm_open(name.c_str(), O_RDONLY | O_CLOEXEC, 0600) : -1;
+  const int file = role == Role::kUser ? SharedFile::open_object(name) : -1;
   return {new Region(state, participant, file), ""};
 }
 
