@@ -26,7 +26,13 @@ Napi::Function exported(Napi::Env env, const Function& function) {
       [call = function.call](const Napi::CallbackInfo& info) {
         js::Call arguments{info.Env(), {}};
         for (size_t i = 0; i < info.Length(); ++i) arguments.arguments.push_back(info[i]);
-        return Napi::Value(info.Env(), call(arguments));
+        try {
+          return Napi::Value(info.Env(), call(arguments));
+        } catch (const Napi::Error&) {
+          throw;
+        } catch (const std::exception& failure) {
+          throw Napi::Error::New(info.Env(), failure.what());
+        }
       },
       function.name);
 }

@@ -63,7 +63,7 @@ struct Conversion<Integer, std::enable_if_t<std::is_integral_v<Integer>>> {
       return static_cast<Integer>(request.integer(field.name(), field.positive ? js::Least::kOne : js::Least::kZero,
                                                   std::numeric_limits<Integer>::max()));
     else
-      return static_cast<Integer>(request.number(field.name()));
+      return static_cast<Integer>(request.signed_integer(field.name(), std::numeric_limits<Integer>::max()));
   }
   static js::Value write(js::Env env, Integer value, const FieldRule&) {
     return js::number(env, static_cast<double>(value));

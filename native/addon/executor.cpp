@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "addon/turn.h"
+
 namespace gvb {
 
 namespace {
@@ -37,6 +39,7 @@ void Executor::attach(Owner owner) {
 void Executor::detach(Owner owner) {
   std::unique_lock<std::mutex> lock(mutex_);
   owners_.erase(owner);
+  ++detaching_;
   queue_.erase(std::remove_if(queue_.begin(), queue_.end(), [&](const Task& task) { return task.owner == owner; }),
                queue_.end());
   if (active_owner_ == owner) {
@@ -47,12 +50,15 @@ void Executor::detach(Owner owner) {
   // Uses the system clock: waiting by the steady clock needs a newer glibc than the oldest that Node 20 supports.
   const bool finished = changed_.wait_until(lock, std::chrono::system_clock::now() + kPatience,
                                             [&] { return running_for_ != owner && active_owner_ != owner; });
-  if (!owners_.empty() || !thread_.joinable()) return;
+  --detaching_;
+  if (!owners_.empty() || detaching_ > 0 || !thread_.joinable()) return;
   std::thread last = std::move(thread_);
   *stop_ = true;
+  // Another owner's last task may be stuck.
+  const bool ends = finished && running_for_ == nullptr;
   changed_.notify_all();
   lock.unlock();
-  if (finished)
+  if (ends)
     last.join();
   else
     last.detach();
@@ -71,7 +77,7 @@ void Executor::push(Task task) {
 
 std::optional<Executor::Task> Executor::next_task() {
   const auto ready = std::find_if(queue_.begin(), queue_.end(), [&](const Task& candidate) {
-    return !candidate.opens_session || active_ == kNoSession;
+    return !candidate.opens_session || (active_ == kNoSession && take_turn_of_process());
   });
   if (ready == queue_.end()) return std::nullopt;
   Task task = std::move(*ready);
@@ -84,7 +90,7 @@ void Executor::loop(const bool& stop) {
   while (!stop) {
     std::optional<Task> task = next_task();
     if (!task) {
-      changed_.wait(lock);
+      wait_for_task(lock);
       continue;
     }
     running_for_ = task->owner;
@@ -97,6 +103,15 @@ void Executor::loop(const bool& stop) {
   }
 }
 
+void Executor::wait_for_task(std::unique_lock<std::mutex>& lock) {
+  // Another copy of the addon does not say when its turn ends.
+  constexpr std::chrono::milliseconds kLookAgain{10};
+  if (active_ == kNoSession && !queue_.empty())
+    changed_.wait_until(lock, std::chrono::system_clock::now() + kLookAgain);
+  else
+    changed_.wait(lock);
+}
+
 void Executor::submit(Owner owner, std::function<void()> run) { push({owner, false, std::move(run)}); }
 
 void Executor::submit_open(Owner owner, OpenDevice open, std::function<void(SessionId, std::exception_ptr)> opened) {
@@ -106,16 +121,19 @@ void Executor::submit_open(Owner owner, OpenDevice open, std::function<void(Sess
           try {
             session = open(*token);
           } catch (...) {
+            end_turn_of_process();
             opened(kNoSession, std::current_exception());
             return;
           }
-          if (const SessionId id = activate(owner, token, std::move(session))) opened(id, nullptr);
+          if (const SessionId id = activate(owner, token, std::move(session))) return opened(id, nullptr);
+          session.reset();
+          end_turn_of_process();
         }});
 }
 
 // If the owner detached while its session was being opened, nobody would close the session, so it is dropped here.
 SessionId Executor::activate(Owner owner, const std::shared_ptr<CancelToken>& token,
-                             std::unique_ptr<DeviceSession> session) {
+                             std::unique_ptr<DeviceSession>&& session) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (owners_.count(owner) == 0) return kNoSession;
   session_ = std::move(session);
@@ -126,27 +144,31 @@ SessionId Executor::activate(Owner owner, const std::shared_ptr<CancelToken>& to
 
 void Executor::submit_in(Owner owner, SessionId session, std::function<void(DeviceSession*)> run) {
   push({owner, false,
-        [this, session, run = std::move(run)] { run(session == active_ && session_ ? session_.get() : nullptr); }});
+        [this, owner, session, run = std::move(run)] { run(is_open(owner, session) ? session_.get() : nullptr); }});
 }
 
 void Executor::submit_close(Owner owner, SessionId session, std::function<void()> closed) {
-  push({owner, false, [this, session, closed = std::move(closed)] {
-          if (session == active_) close_active();
+  push({owner, false, [this, owner, session, closed = std::move(closed)] {
+          if (is_open(owner, session)) close_active();
           closed();
         }});
 }
 
 void Executor::close_active() {
   session_.reset();
+  end_turn_of_process();
   const std::lock_guard<std::mutex> lock(mutex_);
   active_ = kNoSession;
   active_owner_ = nullptr;
   token_.reset();
 }
 
-void Executor::cancel(SessionId session) {
+void Executor::cancel(Owner owner, SessionId session) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (session == active_ && token_) token_->cancel();
+  if (is_open(owner, session)) token_->cancel();
 }
+
+// Sessions are numbers that another environment could guess.
+bool Executor::is_open(Owner owner, SessionId session) const { return session == active_ && owner == active_owner_; }
 
 }  // namespace gvb

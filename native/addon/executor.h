@@ -37,10 +37,10 @@ class Executor {
   void submit(Owner owner, std::function<void()> run);
   // Runs once no other session is open; `opened` receives the id, or the exception that open threw.
   void submit_open(Owner owner, OpenDevice open, std::function<void(SessionId, std::exception_ptr)> opened);
-  // A task on an open session; receives nullptr if that session is not open (any more).
+  // A task on an open session of the owner; receives nullptr if that session is not open (any more).
   void submit_in(Owner owner, SessionId session, std::function<void(DeviceSession*)> run);
   void submit_close(Owner owner, SessionId session, std::function<void()> closed);
-  void cancel(SessionId session);
+  void cancel(Owner owner, SessionId session);
 
  private:
   struct Task {
@@ -52,14 +52,17 @@ class Executor {
   void push(Task task);
   void loop(const bool& stop);
   std::optional<Task> next_task();
+  void wait_for_task(std::unique_lock<std::mutex>& lock);
   void close_active();
-  SessionId activate(Owner owner, const std::shared_ptr<CancelToken>& token, std::unique_ptr<DeviceSession> session);
+  bool is_open(Owner owner, SessionId session) const;
+  SessionId activate(Owner owner, const std::shared_ptr<CancelToken>& token, std::unique_ptr<DeviceSession>&& session);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> queue_;
   std::thread thread_;
   std::set<Owner> owners_;      // attached owners
+  size_t detaching_ = 0;        // owners that wait for their last task; the thread is theirs until then
   std::shared_ptr<bool> stop_;  // tells thread_ to stop; guarded by mutex_
   Owner running_for_ = nullptr;
 

@@ -2,6 +2,7 @@
 
 #include <napi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -72,6 +73,15 @@ uint64_t Request::integer(const std::string& field, Least least, uint64_t most) 
   if (!is_integer(value) || (value == 0 && !zero)) fail(zero ? "a non-negative integer" : "a positive integer", field);
   if (value > static_cast<double>(most)) fail("an integer of at most " + std::to_string(most), field);
   return static_cast<uint64_t>(value);
+}
+
+int64_t Request::signed_integer(const std::string& field, int64_t most) const {
+  const double value = number(field), limit = std::min(static_cast<double>(most), kLargestInteger);
+  if (value < -limit || value > limit)
+    fail("a number from -" + std::to_string(static_cast<int64_t>(limit)) + " to " +
+             std::to_string(static_cast<int64_t>(limit)),
+         field);
+  return static_cast<int64_t>(value);
 }
 
 std::vector<uint64_t> Request::integers(const std::string& field) const {

@@ -44,6 +44,8 @@ class Request {
   bool flag(const std::string& field) const;
   double number(const std::string& field) const;  // finite
   uint64_t integer(const std::string& field, Least least, uint64_t most) const;
+  // Cuts a fraction off. Beyond 2^53 the numbers of JavaScript are no integers.
+  int64_t signed_integer(const std::string& field, int64_t most) const;
   std::vector<uint64_t> integers(const std::string& field) const;
   std::string text(const std::string& field) const;
   std::vector<std::string> texts(const std::string& field) const;

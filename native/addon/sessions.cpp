@@ -42,7 +42,7 @@ js::Value close_session(const js::Call& call) {
 }
 
 js::Value cancel(const js::Call& call) {
-  Executor::instance().cancel(session_id(call.env, call[0]));
+  Executor::instance().cancel(environment_of(call.env).get(), session_id(call.env, call[0]));
   return js::undefined(call.env);
 }
 

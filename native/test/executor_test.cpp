@@ -5,10 +5,13 @@
 #include <future>
 #include <vector>
 
+#include "addon/turn.h"
 #include "bench/launch_latency.h"
 #include "test/check.h"
+#include "test/failure_of.h"
 
 using namespace gvb;
+using test::failure_of;
 
 namespace {
 
@@ -74,7 +77,7 @@ void test_cancel_stops_a_running_task(Executor& executor, Executor::Owner owner)
   std::promise<void> started;
   std::thread canceller([&, begun = started.get_future()]() mutable {
     begun.get();
-    executor.cancel(session);
+    executor.cancel(owner, session);
   });
   CHECK(aborted(executor, owner, session, &started));
   canceller.join();
@@ -107,6 +110,67 @@ void test_owner_leaves_in_the_middle(Executor& executor, Executor::Owner stays) 
   close_session(executor, stays, next);
 }
 
+// Owner `first` waits for its last task; `last` leaves meanwhile and must leave it the thread.
+void test_two_owners_leave_at_once(Executor& executor) {
+  int first = 0, last = 0;
+  executor.attach(&first);
+  executor.attach(&last);
+  const SessionId session = open_session(executor, &first);
+  std::promise<void> started, may_end;
+  std::shared_future<void> end = may_end.get_future().share();
+  executor.submit_in(&first, session, [&](DeviceSession*) {
+    started.set_value();
+    end.get();
+  });
+  started.get_future().get();
+  const auto before = std::chrono::steady_clock::now();
+  std::thread leaving([&] { executor.detach(&first); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::thread other([&] { executor.detach(&last); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  may_end.set_value();
+  leaving.join();
+  other.join();
+  // Its patience, after which it would give the thread up.
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
+}
+
+void test_sessions_belong_to_their_owner(Executor& executor, Executor::Owner owner) {
+  int stranger = 0;
+  executor.attach(&stranger);
+  const SessionId session = open_session(executor, owner);
+  std::promise<bool> refused;
+  executor.submit_in(&stranger, session, [&](DeviceSession* device) { refused.set_value(device == nullptr); });
+  CHECK(refused.get_future().get());
+  close_session(executor, &stranger, session);
+  executor.cancel(&stranger, session);
+  std::promise<bool> ran;
+  executor.submit_in(owner, session, [&](DeviceSession* device) {
+    ran.set_value(device != nullptr && failure_of([&] { device->token.check(); }).empty());
+  });
+  CHECK(ran.get_future().get());
+  close_session(executor, owner, session);
+  executor.detach(&stranger);
+}
+
+// As another copy of the addon would hold it.
+void test_the_turn_is_of_the_process(Executor& executor, Executor::Owner owner) {
+  CHECK(take_turn_of_process());
+  std::promise<SessionId> opened;
+  executor.submit_open(owner, open_device, [&](SessionId id, const std::exception_ptr&) { opened.set_value(id); });
+  std::future<SessionId> waiting = opened.get_future();
+  std::promise<void> others_run;
+  executor.submit(owner, [&] { others_run.set_value(); });
+  others_run.get_future().get();
+  CHECK(waiting.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+  end_turn_of_process();
+  const SessionId session = waiting.get();
+  CHECK(session != kNoSession && !take_turn_of_process());
+  close_session(executor, owner, session);
+  CHECK(take_turn_of_process());
+  end_turn_of_process();
+}
+
 void test_failed_open(Executor& executor, Executor::Owner owner) {
   std::promise<bool> failed;
   executor.submit_open(
@@ -132,7 +196,10 @@ int main() {
     test_cancel_stops_a_running_task(executor, &owner);
     test_owner_leaves_in_the_middle(executor, &owner);
     test_failed_open(executor, &owner);
+    test_sessions_belong_to_their_owner(executor, &owner);
+    test_the_turn_is_of_the_process(executor, &owner);
     executor.detach(&owner);
+    test_two_owners_leave_at_once(executor);
   }
   return test::report("executor_test");
 }

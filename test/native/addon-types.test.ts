@@ -54,6 +54,13 @@ describe.each(requests)('$name', ({ name, inSession, fields }) => {
       );
   });
 
+  it.runIf('startAtNs' in valid)('refuses a start that is no time of the clock', () => {
+    for (const beyond of [2 ** 63, -(2 ** 63), 2 ** 53, 1e300])
+      expect(() => call(name, inSession, { ...valid, startAtNs: beyond })).toThrow(
+        /^Expected a number from -.* for startAtNs\.$/,
+      );
+  });
+
   it('refuses anything but an object', () => {
     for (const wrong of [undefined, null, 1, 'x'])
       expect(() => call(name, inSession, wrong)).toThrow('Expected a request object.');

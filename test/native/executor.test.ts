@@ -1,8 +1,11 @@
 /** The executor with callers that abort, use threads, die and exit. */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricResult } from '../../lib/results/document.js';
 import { addonFile, attempt, scenario, script, simulatedFolder } from './child.js';
+import { temporaryFolder } from '../temporary.js';
 import { expectAllocation, sim } from './executor.js';
 
 const addon = { GVB_TEST_ADDON: addonFile };
@@ -90,6 +93,16 @@ it('the addon loads repeatedly, here and in many worker_threads', async () => {
   expect(here).toBeGreaterThanOrEqual(25);
   expect(others).toBeLessThanOrEqual(50);
   expect(rounds).toEqual(Array.from({ length: 32 }, () => here));
+});
+
+it('two copies of the addon measure one after the other', async () => {
+  const copy = join(temporaryFolder('copy'), 'other.node');
+  copyFileSync(addonFile, copy);
+  const environment = { ...addon, GVB_TEST_COPY: copy, GVB_TEST_DRIVER: simulatedFolder };
+  expect(await scenario('twoCopies', { sim, environment })).toEqual({
+    meanwhile: { isOpen: false, devices: 1 },
+    isOpen: true,
+  });
 });
 
 describe('a lost device', () => {
