@@ -70,7 +70,7 @@ function chosen(gpus: readonly ListedGpu[], names: readonly string[] | null): Li
   return [...new Set(found)];
 }
 
-const NOTHING: MonitorReport = { samples: [], taken: 0, missed: 0, lost: 0, missing: [] };
+const NOTHING: MonitorReport = { samples: [], taken: 0, missed: 0, lost: 0, missing: [], failure: null };
 
 /** Starts all of them or none. */
 async function startAll(target: Target, gpus: readonly ListedGpu[], intervalMs: number): Promise<Watch[]> {
@@ -155,7 +155,8 @@ class Watching implements Monitor {
     const samples = this.#watches.flatMap((watch) => this.#take(watch));
     // Samples of several GPUs are handed on in the order of time.
     samples.sort((a, b) => a.monotonicNs - b.monotonicNs);
-    if (samples.length === 0 || this.#failure) return;
+    if (this.#failure) return;
+    if (samples.length === 0) return this.#failWithAThread();
     try {
       await this.#parts.sink?.write(sampleLines(samples));
     } catch (error) {
@@ -163,6 +164,15 @@ class Watching implements Monitor {
       return;
     }
     for (const sample of samples) this.#parts.resolved.onSample(sample);
+    this.#failWithAThread();
+  }
+
+  #failWithAThread(): void {
+    const ended = this.#watches.find(({ report }) => report.failure !== null);
+    if (ended)
+      this.#fail(
+        new Error(`Sampling of GPU ${ended.gpu.index} ended early: ${ended.report.failure}. Start the monitor again.`),
+      );
   }
 
   #take(watch: Watch): GpuSample[] {

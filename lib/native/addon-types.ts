@@ -732,8 +732,8 @@ export interface NativeDevice {
   uuid: string;
   name: string;
   memoryBytes: number;
-  /** Memory that cuDeviceTotalMem reports to this process; a layer may change it. */
-  visibleMemoryBytes: number;
+  /** Memory that cuDeviceTotalMem reports to this process; a layer may change it. Null if a layer hides that function. */
+  visibleMemoryBytes: number | null;
   computeCapability: string;
   multiprocessors: number;
   maxSmClockMhz: number | null;
@@ -1645,6 +1645,8 @@ export interface MonitorReport {
   /** Samples that were discarded because no report took them in time. */
   lost: number;
   missing: MissingValue[];
+  /** Why sampling ended before it was stopped. */
+  failure: string | null;
 }
 
 // Pairs of allocations

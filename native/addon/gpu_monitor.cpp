@@ -115,6 +115,7 @@ struct Fields<MonitorReport> : FieldsOf<MonitorReport> {
     visit(GVB_FIELD(missed).says("Intervals without a sample, because the previous sample took too long."));
     visit(GVB_FIELD(lost).says("Samples that were discarded because no report took them in time."));
     visit(GVB_FIELD(missing));
+    visit(GVB_FIELD(failure).or_null().says("Why sampling ended before it was stopped."));
   }
 };
 

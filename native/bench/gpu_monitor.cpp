@@ -94,7 +94,20 @@ std::vector<ListedGpu> listed_gpus(const Nvml& library) {
 GpuMonitor::GpuMonitor(const NvmlApi& nvml, abi::nvmlDevice_t device, int64_t interval_ns)
     : nvml_(nvml), device_(device), interval_ns_(interval_ns) {}
 
+// It has a thread of its own, which nothing may leave.
 void GpuMonitor::run() {
+  std::string failure = "an unknown failure";
+  try {
+    return sample_until_stopped();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  } catch (...) {
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  failure_ = std::move(failure);
+}
+
+void GpuMonitor::sample_until_stopped() {
   check_pcie();
   const int64_t begin = now_ns();
   for (uint64_t tick = 0; !stop_.stopped();) {
@@ -118,6 +131,7 @@ MonitorReport GpuMonitor::take() {
   report.taken = taken_;
   report.missed = missed_;
   report.lost = lost_;
+  report.failure = failure_;
   for (const auto& [call, value] : missing_) report.missing.push_back(value);
   return report;
 }

@@ -51,6 +51,7 @@ struct MonitorReport {
   uint64_t missed = 0;              // intervals without a sample, because the previous one took too long
   uint64_t lost = 0;                // samples dropped because they were not taken in time
   std::vector<MissingValue> missing;
+  std::string failure;  // why sampling ended before it was stopped; empty: it did not
 };
 
 // NVML's handle; throws if there is no NVML, it fails to start, or it knows no such GPU.
@@ -60,7 +61,7 @@ class GpuMonitor {
  public:
   GpuMonitor(const NvmlApi& nvml, abi::nvmlDevice_t device, int64_t interval_ns);
 
-  void run();  // returns once stopped
+  void run();  // returns once stopped, or when sampling fails; does not throw
   void stop() { stop_.stop(); }
   MonitorReport take();
 
@@ -70,6 +71,7 @@ class GpuMonitor {
     double sent, received;  // bytes
   };
 
+  void sample_until_stopped();
   void check_pcie();
   CardSample sample(NvmlRefusals* refusals);
   void read_pcie(CardSample* sample, NvmlRefusals* refusals) const;
@@ -89,6 +91,7 @@ class GpuMonitor {
   std::deque<CardSample> samples_;
   uint64_t taken_ = 0, missed_ = 0, lost_ = 0;
   std::map<std::string, MissingValue> missing_;
+  std::string failure_;
 };
 
 // A GPU that NVML lists; listed_gpus keeps NVML's order.

@@ -198,6 +198,16 @@ void clients_of_mps_are_told_from_other_processes() {
   for (const GpuProcess& process : *unlisted) CHECK(!process.mps_client);
 }
 
+void an_exception_ends_sampling_and_not_the_process() {
+  NvmlApi nvml = nvml_with_power();
+  nvml.nvmlDeviceGetTemperature = [](nvmlDevice_t, nvmlTemperatureSensors_t, unsigned*) -> nvmlReturn_t {
+    throw std::bad_alloc();
+  };
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  monitor.run();
+  CHECK(monitor.take().failure == std::bad_alloc().what());
+}
+
 void without_nvml_it_says_what_to_do() {
   const NvmlApi none;
   CHECK(failure_of([&] { monitored_device(none, "GPU-0"); }).find("install the NVIDIA driver") != std::string::npos);
@@ -216,6 +226,7 @@ int main() {
   a_counter_of_another_width_is_not_read();
   processes_are_of_their_latest_sample();
   clients_of_mps_are_told_from_other_processes();
+  an_exception_ends_sampling_and_not_the_process();
   without_nvml_it_says_what_to_do();
   return report("gpu_monitor_test");
 }
