@@ -177,8 +177,8 @@ export function memoryView(
   limit: number | null,
 ): Finding {
   const proof = "memory view in the tenant against the coordinator's NVML";
-  const seen = probe?.visibleTotalBytes ?? device?.visibleMemoryBytes;
-  if (seen === undefined) return finding(proof, null, 'the worker got no total');
+  const seen = probe?.visibleTotalBytes ?? device?.visibleMemoryBytes ?? null;
+  if (seen === null) return finding(proof, null, 'the worker got no total');
   const detail = `the tenant sees ${inWords(seen)}, NVML ${inWords(gpu.memoryBytes)}`;
   const whole = Math.abs(seen - gpu.memoryBytes) <= RESERVED * gpu.memoryBytes;
   if (limit === null) return finding(proof, whole, detail, advice.layerPresent);

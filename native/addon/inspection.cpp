@@ -56,8 +56,10 @@ struct Fields<DeviceInfo> : FieldsOf<DeviceInfo> {
     visit(GVB_FIELD(uuid));
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(memory_bytes));
-    visit(GVB_FIELD(visible_memory_bytes)
-              .says("Memory that cuDeviceTotalMem reports to this process; a layer may change it."));
+    visit(
+        GVB_FIELD(visible_memory_bytes)
+            .says("Memory that cuDeviceTotalMem reports to this process; a layer may change it. Null if a layer hides "
+                  "that function."));
     visit(GVB_FIELD(compute_capability));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(max_sm_clock_mhz));

@@ -43,7 +43,7 @@ class Kernels : public AggressorItem {
     for (unsigned i = 0; i < in_flight_; ++i) finished_.push_back(make_event(cuda_));
   }
   // Kernels must be over before the memory that they read is freed.
-  ~Kernels() override { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Kernels() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
 
   uint64_t next() override {
     const Event& finished = finished_[begun_ % in_flight_];
@@ -149,7 +149,7 @@ class Sweep : public Kernels {
       : Kernels(tools, "gvb_sweep", {2 * tools.multiprocessors(), kFullThreads}),
         bytes_(sweep_bytes(tools)),
         memory_(cleared(cuda_, bytes_)) {}
-  ~Sweep() override { cuda_.api.cuStreamSynchronize(stream()); }
+  ~Sweep() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream()); }
   void describe(Aggression* out) const override { out->used_bytes = bytes_; }
 
  private:
@@ -180,7 +180,7 @@ class Pages : public Kernels {
       : Kernels(tools, "gvb_touch_pages", {2 * tools.multiprocessors(), kFullThreads}),
         pages_(page_count(tools)),
         memory_(cleared(cuda_, pages_ * kPageBytes)) {}
-  ~Pages() override { cuda_.api.cuStreamSynchronize(stream()); }
+  ~Pages() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream()); }
   void describe(Aggression* out) const override { out->used_bytes = pages_ * kPageBytes; }
 
  private:
@@ -214,7 +214,7 @@ class Graphs : public Kernels {
  public:
   explicit Graphs(const AggressorTools& tools)
       : Kernels(tools, "gvb_tiny_blocks", {1, kTinyThreads}), chain_(make_chain()) {}
-  ~Graphs() override { cuda_.api.cuStreamSynchronize(stream()); }
+  ~Graphs() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream()); }
   uint64_t blocks_of(uint64_t operations) const override { return operations * kGraphNodes; }
 
  private:

@@ -32,7 +32,7 @@ class Copies : public AggressorItem {
     if (tools.budget() < kCopies * kCopyBytes) throw Missing{"too little device memory is free for its buffers"};
     for (unsigned i = 0; i < kCopies; ++i) slots_.push_back(std::make_unique<Slot>(cuda_));
   }
-  ~Copies() override { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Copies() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
 
   uint64_t next() override {
     Slot& slot = *slots_[begun_ % kCopies];
@@ -195,7 +195,7 @@ class Allocations : public AggressorItem {
   // A granted block is no error of this process: others measure whether the limit holds.
   void try_too_much() {
     abi::CUdeviceptr pointer = 0;
-    const abi::CUresult code = cuda_.api.cuMemAlloc_v2(&pointer, over_quota_);
+    const abi::CUresult code = cuda_.require(cuda_.api.cuMemAlloc_v2, "cuMemAlloc_v2")(&pointer, over_quota_);
     if (code != abi::CUDA_SUCCESS) {
       ++refused_;
       return;
@@ -248,8 +248,8 @@ class Contexts : public AggressorItem {
       GVB_CALL(session.cuda, "creating a second context", cuCtxCreate_v2, &context, 0, session.device);
     }
     ~OwnContext() {
-      session.cuda.api.cuCtxDestroy_v2(context);
-      session.cuda.api.cuCtxSetCurrent(session.context.get());
+      session.cuda.try_call(session.cuda.api.cuCtxDestroy_v2, context);
+      session.cuda.try_call(session.cuda.api.cuCtxSetCurrent, session.context.get());
     }
     OwnContext(const OwnContext&) = delete;
     OwnContext& operator=(const OwnContext&) = delete;

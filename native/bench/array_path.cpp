@@ -30,7 +30,7 @@ unsigned long long as_number(Handle handle) {
 
 class Arrays : public PathAllocator {
  public:
-  Arrays(DeviceSession& owner, MemoryPath path) : PathAllocator(owner), path_(path) {}
+  Arrays(DeviceSession& owner, MemoryPath path) : PathAllocator(owner), path_(path) { GVB_NEEDS(cuArrayDestroy); }
   PathSizes sizes() const override { return {1 << 20, kLargest}; }
 
   CUresult allocate(PathBlock& block) override {
@@ -108,7 +108,7 @@ class Arrays : public PathAllocator {
 
 class MipmappedArrays : public Arrays {
  public:
-  using Arrays::Arrays;
+  MipmappedArrays(DeviceSession& owner, MemoryPath path) : Arrays(owner, path) { GVB_NEEDS(cuMipmappedArrayDestroy); }
   CUresult allocate(PathBlock& block) override {
     CUresult code = CUDA_SUCCESS;
     abi::CUmipmappedArray array = nullptr;

@@ -37,7 +37,7 @@ class Tracer {
     GVB_CALL(cuda_, "clearing the trace", cuMemsetD8_v2, stretches_.get(), 0, kTraceBytes + sizeof(uint64_t));
     GVB_CALL(cuda_, "clearing the trace", cuCtxSynchronize);
   }
-  ~Tracer() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Tracer() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 

@@ -89,7 +89,7 @@ class VirtualAllocator : public Allocator {
     failed_ = "cuMemRelease";
     return released;
   }
-  void retire(const Block& block) override { cuda_.api.cuMemAddressFree(block.pointer, bytes_); }
+  void retire(const Block& block) override { cuda_.try_call(cuda_.api.cuMemAddressFree, block.pointer, bytes_); }
   const char* failed_call() const override { return failed_; }
 
  private:

@@ -65,7 +65,7 @@ class Cycle {
         stream_(make_stream(cuda_)) {
     link();
   }
-  ~Cycle() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Cycle() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   Cycle(const Cycle&) = delete;
   Cycle& operator=(const Cycle&) = delete;
 

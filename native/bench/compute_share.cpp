@@ -37,7 +37,7 @@ class Occupation {
     GVB_CALL(cuda_, "clearing the stamps", cuCtxSynchronize);
   }
   // Kernels that still run write to the stamps.
-  ~Occupation() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Occupation() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   Occupation(const Occupation&) = delete;
   Occupation& operator=(const Occupation&) = delete;
 

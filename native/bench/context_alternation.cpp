@@ -16,8 +16,8 @@ class SecondContext {
     GVB_CALL(cuda_, "creating a second context", cuCtxCreate_v2, &context_, abi::CU_CTX_SCHED_SPIN, session.device);
   }
   ~SecondContext() {
-    cuda_.api.cuCtxDestroy_v2(context_);
-    cuda_.api.cuCtxSetCurrent(first_);
+    cuda_.try_call(cuda_.api.cuCtxDestroy_v2, context_);
+    cuda_.try_call(cuda_.api.cuCtxSetCurrent, first_);
   }
   SecondContext(const SecondContext&) = delete;
   SecondContext& operator=(const SecondContext&) = delete;

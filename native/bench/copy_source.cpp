@@ -20,6 +20,7 @@ class SourceMemory {
       : cuda_(cuda), source_(request.source), bytes_(request.bytes + CopyPattern::kSpareBytes) {
     const CopyPattern pattern(request.seed);
     if (source_ == CopySource::kHostAlloc) {
+      cuda.require(cuda.api.cuMemFreeHost, "cuMemFreeHost");
       const auto allocate = cuda.require(cuda.api.cuMemHostAlloc, "cuMemHostAlloc");
       pin("cuMemHostAlloc", [&] { return allocate(&memory_, bytes_, 0U); });
       pattern.fill_host(memory_, bytes_);
@@ -34,10 +35,10 @@ class SourceMemory {
   }
   ~SourceMemory() {
     if (source_ == CopySource::kHostAlloc) {
-      cuda_.api.cuMemFreeHost(memory_);
+      cuda_.try_call(cuda_.api.cuMemFreeHost, memory_);
       return;
     }
-    if (source_ == CopySource::kRegistered) cuda_.api.cuMemHostUnregister(memory_);
+    if (source_ == CopySource::kRegistered) cuda_.try_call(cuda_.api.cuMemHostUnregister, memory_);
     munmap(memory_, bytes_);
   }
   SourceMemory(const SourceMemory&) = delete;

@@ -164,10 +164,10 @@ std::optional<Scheduling> PrimaryContext::scheduling() const {
 
 void PrimaryContext::leave() const {
   if (context_) {
-    cuda_.api.cuCtxSetCurrent(nullptr);
-    cuda_.api.cuDevicePrimaryCtxRelease_v2(device_);
+    cuda_.try_call(cuda_.api.cuCtxSetCurrent, nullptr);
+    cuda_.try_call(cuda_.api.cuDevicePrimaryCtxRelease_v2, device_);
   }
-  if (flags_to_restore_) cuda_.api.cuDevicePrimaryCtxSetFlags_v2(device_, *flags_to_restore_);
+  if (flags_to_restore_) cuda_.try_call(cuda_.api.cuDevicePrimaryCtxSetFlags_v2, device_, *flags_to_restore_);
 }
 
 namespace {

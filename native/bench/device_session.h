@@ -34,7 +34,7 @@ abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
 class Module {
  public:
   Module(const Cuda& cuda, const char* ptx);
-  ~Module() { cuda_.api.cuModuleUnload(module_); }
+  ~Module() { cuda_.try_call(cuda_.api.cuModuleUnload, module_); }
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   abi::CUfunction function(const char* name) const;

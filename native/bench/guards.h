@@ -58,15 +58,17 @@ inline DeviceMemory make_memory(const Cuda& cuda, size_t bytes) {
 class MappedMemory {
  public:
   MappedMemory(const Cuda& cuda, size_t bytes) : cuda_(cuda) {
+    // Looked up first: if one is missing, nothing stays pinned.
+    const auto map = cuda.require(cuda.api.cuMemHostGetDevicePointer_v2, "cuMemHostGetDevicePointer_v2");
+    cuda.require(cuda.api.cuMemFreeHost, "cuMemFreeHost");
     GVB_CALL(cuda, "allocating mapped host memory", cuMemHostAlloc, &host_, bytes, abi::CU_MEMHOSTALLOC_DEVICEMAP);
-    const abi::CUresult code =
-        cuda.require(cuda.api.cuMemHostGetDevicePointer_v2, "cuMemHostGetDevicePointer_v2")(&device_, host_, 0);
-    if (code != abi::CUDA_SUCCESS) cuda.api.cuMemFreeHost(host_);
+    const abi::CUresult code = map(&device_, host_, 0);
+    if (code != abi::CUDA_SUCCESS) cuda.try_call(cuda.api.cuMemFreeHost, host_);
     cuda.check(code, "cuMemHostGetDevicePointer_v2", "mapping host memory");
   }
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
-  ~MappedMemory() { cuda_.api.cuMemFreeHost(host_); }
+  ~MappedMemory() { cuda_.try_call(cuda_.api.cuMemFreeHost, host_); }
 
   // The device accesses this memory while the host reads it, so every access is atomic.
   template <class T>

@@ -43,6 +43,21 @@ DeviceInfo with_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, Device
   return info;
 }
 
+// The functions that a program gets, and the driver's own in place of those that a layer hides.
+CudaApi with_hidden(const Driver& driver, SymbolPath path) {
+  CudaApi api = driver.tables.of(path);
+  for (size_t i = 0; i < kCudaFunctionCount; ++i)
+    if (!slot(api, i)) slot(api, i) = slot(driver.tables.reference_of(path), i);
+  return api;
+}
+
+std::optional<uint64_t> visible_memory(const Cuda& of_program, CUdevice device) {
+  size_t total = 0;
+  if (!of_program.api.cuDeviceTotalMem_v2) return std::nullopt;
+  GVB_CALL(of_program, "reading a device's memory", cuDeviceTotalMem_v2, &total, device);
+  return total;
+}
+
 DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
   CUdevice device = 0;
   GVB_CALL(cuda, "opening a device", cuDeviceGet, &device, ordinal);
@@ -54,7 +69,8 @@ DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
   info.index = ordinal;
   info.uuid = device_uuid(cuda, device);
   info.name = name.data();
-  info.memory_bytes = info.visible_memory_bytes = total;
+  info.memory_bytes = total;
+  info.visible_memory_bytes = visible_memory(driver.cuda(cuda.path), device);
   const auto attribute = [&](abi::CUdevice_attribute which) { return device_attribute(cuda, device, which); };
   info.compute_capability = compute_capability(cuda, device).text();
   info.multiprocessors = attribute(abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);
@@ -95,7 +111,8 @@ Inspection inspect(const Driver& driver) {
   out.driver_version = std::move(nvml.driver_version);
   out.nvml = std::move(nvml.failure);
   // Uses the path that most applications take, to show the device as they see it.
-  const Cuda cuda = driver.cuda(SymbolPath::kRuntime);
+  const CudaApi functions = with_hidden(driver, SymbolPath::kRuntime);
+  const Cuda cuda(driver.cuda(SymbolPath::kRuntime), functions);
   try {
     driver.initialise(SymbolPath::kRuntime);
     driver.find_true_driver();
@@ -106,6 +123,9 @@ Inspection inspect(const Driver& driver) {
     for (int ordinal = 0; ordinal < count; ++ordinal) out.devices.push_back(describe(driver, cuda, ordinal));
   } catch (const CallFailure& failure) {
     out.cuda = FailedCall{failure.code, failure.name, failure.call};
+  } catch (const MissingFunction& missing) {
+    // What cuGetProcAddress says of a function that there is not.
+    out.cuda = FailedCall{abi::CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "cuGetProcAddress of " + missing.function};
   }
   // Not earlier: a libcuda.so.1 may load the real driver only now.
   out.simulated = driver.simulated;

@@ -19,8 +19,9 @@ enum class ComputeMode { kDefault = 0, kExclusiveThread = 1, kProhibited = 2, kE
 struct DeviceInfo {
   int index = 0;
   std::string uuid, name;
-  uint64_t memory_bytes = 0;          // by NVML, if it reports it
-  uint64_t visible_memory_bytes = 0;  // by cuDeviceTotalMem, which a layer may change
+  uint64_t memory_bytes = 0;  // by NVML, if it reports it
+  // By cuDeviceTotalMem, which a layer may change; nullopt if a layer hides it.
+  std::optional<uint64_t> visible_memory_bytes;
   std::string compute_capability;
   int multiprocessors = 0;
   std::optional<unsigned> max_sm_clock_mhz;

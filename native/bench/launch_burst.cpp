@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,7 @@ struct Launcher {
   abi::CUresult launched = abi::CUDA_SUCCESS;
   abi::CUresult waited = abi::CUDA_SUCCESS;
   unsigned unstamped = 0;
+  std::exception_ptr failure;
   Times times;
 };
 
@@ -70,7 +72,7 @@ class Bursts {
       graph_ = std::make_unique<KernelChain>(cuda_, kernel_, ChainShape{1, 1, request.nodes}, parameters_);
   }
   // Kernels that still run write to memory that is freed below.
-  ~Bursts() { cuda_.api.cuCtxSynchronize(); }
+  ~Bursts() { cuda_.try_call(cuda_.api.cuCtxSynchronize); }
   Bursts(const Bursts&) = delete;
   Bursts& operator=(const Bursts&) = delete;
 
@@ -103,6 +105,7 @@ class Bursts {
     session_.token.check();
     const int64_t began = request_.threads == 1 ? alone(launches) : together(launches);
     for (const Launcher& launcher : launchers_) {
+      if (launcher.failure) std::rethrow_exception(launcher.failure);
       cuda_.check(launcher.launched, name_of(request_.call), "launching a burst of kernels");
       cuda_.check(launcher.waited, "cuStreamSynchronize", "waiting for a burst of kernels");
       if (launcher.unstamped > 0)
@@ -131,10 +134,13 @@ class Bursts {
         const abi::CUresult current = set_current_(session_.context.get());
         ready.fetch_add(1);
         while (!go.load(std::memory_order_acquire)) sched_yield();
-        if (current == abi::CUDA_SUCCESS)
-          launch_all(mine, launches);
-        else
+        try {
+          mine->failure = nullptr;
           mine->launched = current;
+          if (current == abi::CUDA_SUCCESS) launch_all(mine, launches);
+        } catch (...) {
+          mine->failure = std::current_exception();
+        }
         done.fetch_add(1, std::memory_order_release);
       };
       if (!start_thread(Processors::kProcesses, body)) break;

@@ -58,7 +58,7 @@ class LoadRun {
   // Kernels that still run write to the ledger.
   ~LoadRun() {
     ledger_.stop();
-    calls_.api.cuStreamSynchronize(stream_.get());
+    calls_.try_call(calls_.api.cuStreamSynchronize, stream_.get());
   }
   LoadRun(const LoadRun&) = delete;
   LoadRun& operator=(const LoadRun&) = delete;

@@ -29,19 +29,21 @@ class Mapped {
  public:
   Mapped(abi::CUmemGenericAllocationHandle handle, const DeviceSession& session, size_t bytes)
       : cuda_(session.cuda), handle_(handle), bytes_(bytes) {
+    const auto map = cuda_.require(cuda_.api.cuMemMap, "cuMemMap");
+    const auto set_access = cuda_.require(cuda_.api.cuMemSetAccess, "cuMemSetAccess");
     GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &address_, bytes_, 0, 0, 0);
     const abi::CUmemAccessDesc access{{abi::CU_MEM_LOCATION_TYPE_DEVICE, session.device},
                                       abi::CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    code = cuda_.require(cuda_.api.cuMemMap, "cuMemMap")(address_, bytes_, 0, handle_, 0);
+    code = map(address_, bytes_, 0, handle_, 0);
     mapped_ = code == abi::CUDA_SUCCESS;
-    if (mapped_) code = cuda_.require(cuda_.api.cuMemSetAccess, "cuMemSetAccess")(address_, bytes_, &access, 1);
+    if (mapped_) code = set_access(address_, bytes_, &access, 1);
   }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
   ~Mapped() {
-    if (mapped_) cuda_.api.cuMemUnmap(address_, bytes_);
-    cuda_.api.cuMemAddressFree(address_, bytes_);
-    cuda_.api.cuMemRelease(handle_);
+    if (mapped_) cuda_.try_call(cuda_.api.cuMemUnmap, address_, bytes_);
+    cuda_.try_call(cuda_.api.cuMemAddressFree, address_, bytes_);
+    cuda_.try_call(cuda_.api.cuMemRelease, handle_);
   }
   abi::CUdeviceptr address() const { return address_; }
 
@@ -132,7 +134,7 @@ AttackAnswer open_handle(DeviceSession& session, const AttackRequest& request) {
       &address, ipc_handle(request.target), abi::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
   if (code != abi::CUDA_SUCCESS) return refused(cuda, code);
   AttackAnswer answer = read_at(session, address, request);
-  if (cuda.api.cuIpcCloseMemHandle) cuda.api.cuIpcCloseMemHandle(address);
+  cuda.try_call(cuda.api.cuIpcCloseMemHandle, address);
   return answer;
 }
 

@@ -34,7 +34,7 @@ constexpr PathSizes kLinear = {64 << 10, size_t{64} << 30};
 
 class Direct : public PathAllocator {
  public:
-  using PathAllocator::PathAllocator;
+  explicit Direct(DeviceSession& owner) : PathAllocator(owner) { GVB_NEEDS(cuMemFree_v2); }
   PathSizes sizes() const override { return kLinear; }
   CUresult allocate(PathBlock& block) override {
     CUresult code = CUDA_SUCCESS;
@@ -82,8 +82,7 @@ class Managed : public Direct {
   }
   // Only for speed: page faults move the memory to the card at some 14 GB/s.
   CUresult write(const PathBlock& block, unsigned word) override {
-    if (cuda.api.cuMemPrefetchAsync != nullptr)
-      static_cast<void>(cuda.api.cuMemPrefetchAsync(block.pointer, block.bytes, session.device, nullptr));
+    cuda.try_call(cuda.api.cuMemPrefetchAsync, block.pointer, block.bytes, session.device, nullptr);
     return Direct::write(block, word);
   }
 };
@@ -93,9 +92,11 @@ class Pooled : public PathAllocator {
   Pooled(DeviceSession& owner, bool named) : PathAllocator(owner), named_(named), stream_(make_stream(cuda)) {
     GVB_CALL(cuda, "finding the memory pool", cuDeviceGetDefaultMemPool, &pool_, session.device);
     if (named_)
-      cuda.require(cuda.api.cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync");
+      GVB_NEEDS(cuMemAllocFromPoolAsync);
     else
-      cuda.require(cuda.api.cuMemAllocAsync, "cuMemAllocAsync");
+      GVB_NEEDS(cuMemAllocAsync);
+    GVB_NEEDS(cuMemFreeAsync);
+    GVB_NEEDS(cuStreamSynchronize);
   }
   PathSizes sizes() const override { return {2 * kMiB, kLinear.largest}; }
   CUresult allocate(PathBlock& block) override {
@@ -114,8 +115,8 @@ class Pooled : public PathAllocator {
     return code;
   }
   void finish() override {
-    cuda.api.cuStreamSynchronize(stream_.get());
-    if (cuda.api.cuMemPoolTrimTo) cuda.api.cuMemPoolTrimTo(pool_, 0);
+    cuda.try_call(cuda.api.cuStreamSynchronize, stream_.get());
+    cuda.try_call(cuda.api.cuMemPoolTrimTo, pool_, 0);
   }
 
  private:
@@ -127,13 +128,16 @@ class Pooled : public PathAllocator {
 // Host memory; it takes none of the card's unless a layer or the driver counts it so.
 class Pinned : public PathAllocator {
  public:
-  using PathAllocator::PathAllocator;
+  explicit Pinned(DeviceSession& owner) : PathAllocator(owner) {
+    GVB_NEEDS(cuMemHostGetDevicePointer_v2);
+    GVB_NEEDS(cuMemFreeHost);
+  }
   PathSizes sizes() const override { return {2 * kMiB, 64 * kMiB}; }
   CUresult allocate(PathBlock& block) override {
     CUresult code = CUDA_SUCCESS;
     GVB_NEXT(code, cuMemHostAlloc, &block.host, block.bytes, abi::CU_MEMHOSTALLOC_DEVICEMAP);
     if (!GVB_NEXT(code, cuMemHostGetDevicePointer_v2, &block.pointer, block.host, 0U) && block.host)
-      cuda.api.cuMemFreeHost(block.host);
+      cuda.try_call(cuda.api.cuMemFreeHost, block.host);
     return code;
   }
   CUresult release(const PathBlock& block) override {

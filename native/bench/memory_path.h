@@ -80,6 +80,9 @@ class PathAllocator {
   }
 };
 
+// For constructors: throws while nothing is allocated yet that could then not be freed.
+#define GVB_NEEDS(function) cuda.require(cuda.api.function, #function)
+
 #define GVB_NEXT(code, function, ...) succeeds(code, cuda.api.function, #function, ##__VA_ARGS__)
 
 // Throws if the driver lacks the functions.

@@ -31,9 +31,9 @@ WarmPool::WarmPool(const DeviceSession& session, abi::CUstream stream)
 }
 
 WarmPool::~WarmPool() {
-  cuda_.api.cuStreamSynchronize(stream_);
-  cuda_.api.cuMemPoolSetAttribute(pool_, abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
-  if (cuda_.api.cuMemPoolTrimTo) cuda_.api.cuMemPoolTrimTo(pool_, found_.reserved_bytes.value_or(0));
+  cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_);
+  cuda_.try_call(cuda_.api.cuMemPoolSetAttribute, pool_, abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
+  cuda_.try_call(cuda_.api.cuMemPoolTrimTo, pool_, found_.reserved_bytes.value_or(0));
 }
 
 void warm_pool(const Cuda& cuda, size_t bytes, abi::CUstream stream) {

@@ -138,7 +138,7 @@ class OfferedCopy : public CopySample {
         reader_(session, stream()) {
     source_.write(pattern_);
   }
-  ~OfferedCopy() override { cuda_.api.cuIpcCloseMemHandle(target_); }
+  ~OfferedCopy() override { cuda_.try_call(cuda_.api.cuIpcCloseMemHandle, target_); }
   void queue() override {
     GVB_CALL(cuda_, "copying to another process", cuMemcpyDtoDAsync_v2, target_, source_.at(offset()).address, bytes_,
              stream());

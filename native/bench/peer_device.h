@@ -21,8 +21,8 @@ class PeerDevice {
   abi::CUcontext context() const { return session_->context.get(); }
 
   // For clean-up, without errors.
-  void make_current() const { own_.cuda.api.cuCtxSetCurrent(context()); }
-  void return_to_own() const { own_.cuda.api.cuCtxSetCurrent(own_.context.get()); }
+  void make_current() const { own_.cuda.try_call(own_.cuda.api.cuCtxSetCurrent, context()); }
+  void return_to_own() const { own_.cuda.try_call(own_.cuda.api.cuCtxSetCurrent, own_.context.get()); }
 
   // Makes the peer's context the current one while it lives.
   class Entered {

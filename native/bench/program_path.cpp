@@ -12,7 +12,14 @@ namespace {
 class GraphNodes : public PathAllocator {
  public:
   explicit GraphNodes(DeviceSession& owner) : PathAllocator(owner), stream_(make_stream(cuda)) {
-    cuda.require(cuda.api.cuDeviceGraphMemTrim, "cuDeviceGraphMemTrim");
+    GVB_NEEDS(cuGraphAddMemAllocNode);
+    GVB_NEEDS(cuGraphInstantiateWithFlags);
+    GVB_NEEDS(cuGraphLaunch);
+    GVB_NEEDS(cuStreamSynchronize);
+    GVB_NEEDS(cuMemFreeAsync);
+    GVB_NEEDS(cuGraphExecDestroy);
+    GVB_NEEDS(cuGraphDestroy);
+    GVB_NEEDS(cuDeviceGraphMemTrim);
   }
   PathSizes sizes() const override { return {2 << 20, size_t{64} << 30}; }
 
@@ -44,14 +51,15 @@ class GraphNodes : public PathAllocator {
     return code;
   }
   void finish() override {
-    cuda.api.cuStreamSynchronize(stream_.get());
-    cuda.api.cuDeviceGraphMemTrim(session.device);
+    cuda.try_call(cuda.api.cuStreamSynchronize, stream_.get());
+    cuda.try_call(cuda.api.cuDeviceGraphMemTrim, session.device);
   }
 
  private:
   void destroy(const PathBlock& block) const {
-    if (block.executable) cuda.api.cuGraphExecDestroy(reinterpret_cast<abi::CUgraphExec>(block.executable));
-    if (block.handle) cuda.api.cuGraphDestroy(reinterpret_cast<abi::CUgraph>(block.handle));
+    if (block.executable)
+      cuda.try_call(cuda.api.cuGraphExecDestroy, reinterpret_cast<abi::CUgraphExec>(block.executable));
+    if (block.handle) cuda.try_call(cuda.api.cuGraphDestroy, reinterpret_cast<abi::CUgraph>(block.handle));
   }
 
   const Stream stream_;
@@ -59,7 +67,10 @@ class GraphNodes : public PathAllocator {
 
 class ModuleGlobals : public PathAllocator {
  public:
-  using PathAllocator::PathAllocator;
+  explicit ModuleGlobals(DeviceSession& owner) : PathAllocator(owner) {
+    GVB_NEEDS(cuModuleGetGlobal_v2);
+    GVB_NEEDS(cuModuleUnload);
+  }
   // Uses few different texts: the driver compiles each once and then finds it in its cache.
   PathSizes sizes() const override { return {2 << 20, 256 << 20}; }
 
@@ -72,7 +83,7 @@ class ModuleGlobals : public PathAllocator {
              static_cast<abi::CUjit_option*>(nullptr), static_cast<void**>(nullptr));
     // If modules are loaded lazily, this call allocates the memory.
     GVB_NEXT(code, cuModuleGetGlobal_v2, &block.pointer, &bytes, module, "gvb_room");
-    if (code != CUDA_SUCCESS && module) cuda.api.cuModuleUnload(module);
+    if (code != CUDA_SUCCESS && module) cuda.try_call(cuda.api.cuModuleUnload, module);
     block.handle = reinterpret_cast<unsigned long long>(module);
     return code;
   }

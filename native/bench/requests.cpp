@@ -56,7 +56,7 @@ class Server {
     GVB_CALL(cuda_, "clearing a working set", cuCtxSynchronize);
     rounds_ = request.rounds != 0 ? request.rounds : calibrate();
   }
-  ~Server() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Server() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 

@@ -115,7 +115,7 @@ class HeldArrays : public Held {
  public:
   explicit HeldArrays(DeviceSession& session) : cuda_(session.cuda), buffer_(make_memory(cuda_, kBufferBytes)) {}
   ~HeldArrays() override {
-    for (const abi::CUarray array : arrays_) cuda_.api.cuArrayDestroy(array);
+    for (const abi::CUarray array : arrays_) cuda_.try_call(cuda_.api.cuArrayDestroy, array);
   }
   abi::CUdeviceptr allocate(size_t bytes, abi::CUresult* code) override {
     const abi::CUDA_ARRAY_DESCRIPTOR wanted = {kRowBytes / kUnit, bytes / kRowBytes, abi::CU_AD_FORMAT_FLOAT, 4};

@@ -56,7 +56,7 @@ class Backlog {
       places_.push_back({make_stream_of(cuda_, priority), make_event(cuda_)});
   }
   ~Backlog() {
-    for (const Place& place : places_) cuda_.api.cuStreamSynchronize(place.stream.get());
+    for (const Place& place : places_) cuda_.try_call(cuda_.api.cuStreamSynchronize, place.stream.get());
   }
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;

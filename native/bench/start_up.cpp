@@ -41,18 +41,19 @@ class StartedContext {
     if (api == ContextApi::kCreate) {
       GVB_CALL(cuda, "creating a context", cuCtxCreate_v2, &context_, 0, device);
     } else {
+      const auto enter = cuda.require(cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent");
       GVB_CALL(cuda, "creating the primary context", cuDevicePrimaryCtxRetain, &context_, device);
-      const abi::CUresult entered = cuda.require(cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent")(context_);
-      if (entered != abi::CUDA_SUCCESS) cuda.api.cuDevicePrimaryCtxRelease_v2(device);
+      const abi::CUresult entered = enter(context_);
+      if (entered != abi::CUDA_SUCCESS) cuda.try_call(cuda.api.cuDevicePrimaryCtxRelease_v2, device);
       cuda.check(entered, "cuCtxSetCurrent", "entering the primary context");
     }
   }
   ~StartedContext() {
     if (api_ == ContextApi::kCreate) {
-      cuda_.api.cuCtxDestroy_v2(context_);
+      cuda_.try_call(cuda_.api.cuCtxDestroy_v2, context_);
     } else {
-      cuda_.api.cuCtxSetCurrent(nullptr);
-      cuda_.api.cuDevicePrimaryCtxRelease_v2(device_);
+      cuda_.try_call(cuda_.api.cuCtxSetCurrent, nullptr);
+      cuda_.try_call(cuda_.api.cuDevicePrimaryCtxRelease_v2, device_);
     }
   }
   StartedContext(const StartedContext&) = delete;

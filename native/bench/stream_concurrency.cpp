@@ -42,7 +42,7 @@ class Streams {
   }
   // Kernels must be over before the memory that they write to is freed.
   ~Streams() {
-    for (const Stream& stream : streams_) cuda_.api.cuStreamSynchronize(stream.get());
+    for (const Stream& stream : streams_) cuda_.try_call(cuda_.api.cuStreamSynchronize, stream.get());
   }
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;

@@ -72,7 +72,7 @@ class Streaming {
     for (size_t i = 0; i < kInFlight; ++i) finished_.push_back(make_event(cuda_));
     prepare();
   }
-  ~Streaming() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~Streaming() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   Streaming(const Streaming&) = delete;
   Streaming& operator=(const Streaming&) = delete;
 

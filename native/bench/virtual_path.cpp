@@ -18,10 +18,16 @@ class VirtualMemory : public PathAllocator {
     properties_.location = {abi::CU_MEM_LOCATION_TYPE_DEVICE, session.device};
     if (path == MemoryPath::kImportedHandle)
       properties_.requestedHandleTypes = abi::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    // Without them nothing could be freed.
-    cuda.require(cuda.api.cuMemAddressFree, "cuMemAddressFree");
-    cuda.require(cuda.api.cuMemUnmap, "cuMemUnmap");
-    cuda.require(cuda.api.cuMemRelease, "cuMemRelease");
+    if (path == MemoryPath::kImportedHandle) {
+      GVB_NEEDS(cuMemExportToShareableHandle);
+      GVB_NEEDS(cuMemImportFromShareableHandle);
+    }
+    GVB_NEEDS(cuMemAddressReserve);
+    GVB_NEEDS(cuMemMap);
+    GVB_NEEDS(cuMemSetAccess);
+    GVB_NEEDS(cuMemAddressFree);
+    GVB_NEEDS(cuMemUnmap);
+    GVB_NEEDS(cuMemRelease);
   }
   PathSizes sizes() const override { return {allocation_granularity(session), size_t{64} << 30}; }
 
@@ -32,7 +38,7 @@ class VirtualMemory : public PathAllocator {
     if (path_ == MemoryPath::kImportedHandle) code = replace_by_import(block);
     if (code == CUDA_SUCCESS) code = map(block);
     if (code != CUDA_SUCCESS) {
-      if (block.handle) cuda.api.cuMemRelease(block.handle);
+      if (block.handle) cuda.try_call(cuda.api.cuMemRelease, block.handle);
       return code;
     }
     if (path_ == MemoryPath::kMemCreateReleased && GVB_NEXT(code, cuMemRelease, block.handle)) block.handle = 0;
@@ -58,7 +64,7 @@ class VirtualMemory : public PathAllocator {
              kType);
     if (file >= 0) close(file);
     if (!GVB_NEXT(code, cuMemRelease, block.handle)) {
-      if (imported) cuda.api.cuMemRelease(imported);
+      if (imported) cuda.try_call(cuda.api.cuMemRelease, imported);
       return code;
     }
     block.handle = imported;
@@ -72,8 +78,8 @@ class VirtualMemory : public PathAllocator {
       return code;
     const bool mapped = GVB_NEXT(code, cuMemMap, block.pointer, block.bytes, size_t{0}, block.handle, 0ULL);
     if (GVB_NEXT(code, cuMemSetAccess, block.pointer, block.bytes, &access, size_t{1})) return code;
-    if (mapped) cuda.api.cuMemUnmap(block.pointer, block.bytes);
-    cuda.api.cuMemAddressFree(block.pointer, block.bytes);
+    if (mapped) cuda.try_call(cuda.api.cuMemUnmap, block.pointer, block.bytes);
+    cuda.try_call(cuda.api.cuMemAddressFree, block.pointer, block.bytes);
     return code;
   }
 

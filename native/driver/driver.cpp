@@ -46,11 +46,9 @@ void Cuda::fail_missing(const char* name) const {
   // The driver exports it, so the driver is not too old: the library that answers the look-up hides it.
   if (index < kCudaFunctionCount && slot(tables_.reference_of(path), index)) {
     const std::string owner = looked_up_by(tables_, path);
-    throw Failure(FailureKind::kFunctionMissing,
-                  what + "given out by " + owner + on_path + ", though the driver has it.");
+    throw MissingFunction(name, what + "given out by " + owner + on_path + ", though the driver has it.");
   }
-  throw Failure(FailureKind::kFunctionMissing,
-                what + "offered by this driver" + on_path + "; it needs a newer driver.");
+  throw MissingFunction(name, what + "offered by this driver" + on_path + "; it needs a newer driver.");
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "driver/device_files.h"
 #include "driver/error.h"
@@ -32,6 +33,11 @@ class Cuda {
   }
   void check(abi::CUresult code, const char* call, const char* attempt) const {
     if (code != abi::CUDA_SUCCESS) fail(code, call, attempt);
+  }
+  // For clean-up, which must not throw: calls the function unless a layer hides it, and ignores its code.
+  template <class... Parameters>
+  void try_call(abi::CUresult (*function)(Parameters...), std::common_type_t<Parameters>... arguments) const {
+    if (function) static_cast<void>(function(arguments...));
   }
   std::string error_name(abi::CUresult code) const;
 

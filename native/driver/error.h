@@ -29,6 +29,15 @@ class Failure : public std::runtime_error {
   FailureKind kind_;
 };
 
+// A function that was looked up and not found.
+class MissingFunction : public Failure {
+ public:
+  MissingFunction(std::string name, const std::string& message)
+      : Failure(FailureKind::kFunctionMissing, message), function(std::move(name)) {}
+
+  const std::string function;
+};
+
 // A CUDA driver or NVML call that returned an error code.
 class CallFailure : public Failure {
  public:

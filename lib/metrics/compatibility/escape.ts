@@ -24,7 +24,9 @@ export function referenceOf({ provenance, preload, inspection }: Description, pa
   return {
     owners,
     preloaded: preload.flatMap(({ mapped }) => mapped ?? []),
-    memoryBytes: new Map(inspection.devices.map(({ uuid, visibleMemoryBytes }) => [uuid, visibleMemoryBytes])),
+    memoryBytes: new Map(
+      inspection.devices.flatMap(({ uuid, visibleMemoryBytes: bytes }) => (bytes === null ? [] : [[uuid, bytes]])),
+    ),
     mpsClient: inspection.devices.some(({ mpsClient }) => mpsClient === true),
   };
 }

@@ -10,7 +10,7 @@ namespace gvb {
 class BlockEnds {
  public:
   BlockEnds(DeviceSession& session, size_t most_blocks, abi::CUstream stream);
-  ~BlockEnds() { cuda_.api.cuStreamSynchronize(stream_); }
+  ~BlockEnds() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_); }
   BlockEnds(const BlockEnds&) = delete;
   BlockEnds& operator=(const BlockEnds&) = delete;
 

@@ -29,7 +29,7 @@ struct DecoderTask {
 class Decoder {
  public:
   Decoder(DeviceSession& session, const DecoderShape& shape, const DecoderTask& task);
-  ~Decoder() { session_.cuda.api.cuStreamSynchronize(stream_.get()); }
+  ~Decoder() { session_.cuda.try_call(session_.cuda.api.cuStreamSynchronize, stream_.get()); }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 

@@ -72,7 +72,7 @@ class BatchingServer {
     out_.variant = stack_.product(request.most_batch).variant();
     out_.arrivals_per_s = request.arrivals_per_s > 0 ? request.arrivals_per_s : request.load * measure_capacity();
   }
-  ~BatchingServer() { session_.cuda.api.cuStreamSynchronize(stream_.get()); }
+  ~BatchingServer() { session_.cuda.try_call(session_.cuda.api.cuStreamSynchronize, stream_.get()); }
   BatchingServer(const BatchingServer&) = delete;
   BatchingServer& operator=(const BatchingServer&) = delete;
 

@@ -20,7 +20,7 @@ class ReservedAddresses {
     cuda_.require(cuda_.api.cuMemAddressFree, "cuMemAddressFree");
     GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &begin_, bytes_, 0, 0, 0);
   }
-  ~ReservedAddresses() { cuda_.api.cuMemAddressFree(begin_, bytes_); }
+  ~ReservedAddresses() { cuda_.try_call(cuda_.api.cuMemAddressFree, begin_, bytes_); }
   ReservedAddresses(const ReservedAddresses&) = delete;
   ReservedAddresses& operator=(const ReservedAddresses&) = delete;
   CUdeviceptr begin() const { return begin_; }
@@ -48,7 +48,7 @@ class CommittedPages {
     committed_.reserve(count_);
   }
   ~CommittedPages() {
-    session_.cuda.api.cuStreamSynchronize(stream_);
+    session_.cuda.try_call(session_.cuda.api.cuStreamSynchronize, stream_);
     for (const Block& page : committed_) allocator_->release(page);
   }
   CommittedPages(const CommittedPages&) = delete;

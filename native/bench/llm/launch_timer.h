@@ -27,7 +27,7 @@ class LaunchTimer {
   using Launch = std::function<void(abi::CUstream)>;
 
   explicit LaunchTimer(const DeviceSession& session);
-  ~LaunchTimer() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  ~LaunchTimer() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   LaunchTimer(const LaunchTimer&) = delete;
   LaunchTimer& operator=(const LaunchTimer&) = delete;
 

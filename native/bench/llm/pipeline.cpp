@@ -38,7 +38,7 @@ class Pipeline {
   }
   // Kernels must be over before their output is freed.
   ~Pipeline() {
-    for (const Stream& stream : streams_) cuda_.api.cuStreamSynchronize(stream.get());
+    for (const Stream& stream : streams_) cuda_.try_call(cuda_.api.cuStreamSynchronize, stream.get());
   }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;

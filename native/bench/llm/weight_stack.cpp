@@ -58,7 +58,7 @@ WeightStack::WeightStack(DeviceSession& session, const StackShape& shape)
   GVB_CALL(cuda_, "waiting for weights", cuCtxSynchronize);
 }
 
-WeightStack::~WeightStack() { cuda_.api.cuCtxSynchronize(); }
+WeightStack::~WeightStack() { cuda_.try_call(cuda_.api.cuCtxSynchronize); }
 
 void WeightStack::fill(abi::CUdeviceptr pointer, uint64_t count, uint64_t seed) {
   fill_normal(session_, nullptr, {pointer, count, shape_.number, seed});
