@@ -209,10 +209,13 @@ uint64_t add_monitor(const std::shared_ptr<Running>& running) {
   return monitors().last_id;
 }
 
-std::shared_ptr<Running> monitor_of(const MonitorId& id) {
+// Null if the environment has no such monitor.
+std::shared_ptr<Running> monitor_of(const js::Call& call) {
+  const auto id = read<MonitorId>({call.env, call[0]});
   const std::lock_guard<std::mutex> lock(monitors().mutex);
   const auto found = monitors().running.find(id.monitor);
-  return found == monitors().running.end() ? nullptr : found->second;
+  if (found == monitors().running.end() || found->second->owner != environment_of(call.env).get()) return nullptr;
+  return found->second;
 }
 
 void remove_monitor(uint64_t id) {
@@ -253,7 +256,7 @@ js::Value start_monitor(const js::Call& call) {
 }
 
 js::Value stop_monitor(const js::Call& call) {
-  const auto running = monitor_of(read<MonitorId>({call.env, call[0]}));
+  const auto running = monitor_of(call);
   return promise(call.env, [&](const std::shared_ptr<Job>& job) {
     if (!running) throw Failure(FailureKind::kAborted, "there is no such monitor");
     running->stop();
@@ -261,15 +264,23 @@ js::Value stop_monitor(const js::Call& call) {
   });
 }
 
-MonitorReport take_samples(const MonitorId& id) {
-  const auto running = monitor_of(id);
-  return running ? running->take() : MonitorReport{};
+js::Value take_samples(const js::Call& call) {
+  const auto running = monitor_of(call);
+  return to_js(call.env, running ? running->take() : MonitorReport{});
 }
 
-Nothing drop_monitor(const MonitorId& id) {
-  if (const auto running = monitor_of(id)) running->stop();
-  remove_monitor(id.monitor);
-  return {};
+js::Value drop_monitor(const js::Call& call) {
+  if (const auto running = monitor_of(call)) {
+    running->stop();
+    remove_monitor(read<MonitorId>({call.env, call[0]}).monitor);
+  }
+  return js::undefined(call.env);
+}
+
+// A function of a monitor of the caller's own.
+Function of_monitor(const char* name, js::Value (*call)(const js::Call&), std::string (*result)(Types&)) {
+  return {name, "", call,
+          [result](Types& types) { return "(request: " + type_of<MonitorId>(types) + "): " + result(types); }};
 }
 
 std::vector<ListedGpu> monitorable(const Target& target) { return listed_gpus(Nvml::load(target.simulated_driver)); }
@@ -283,10 +294,12 @@ const Topic gpu_monitor_topic{
               [](Types& types) {
                 return "(request: " + type_of<MonitorRequest>(types) + "): Promise<" + type_of<MonitorId>(types) + ">";
               }},
-     at_once("takeSamples", take_samples).says("Samples since the last call."),
-     Function{"stopMonitor", "Stops sampling. Resolves when it has stopped; its samples can still be taken.",
-              stop_monitor, [](Types& types) { return "(request: " + type_of<MonitorId>(types) + "): Promise<void>"; }},
-     at_once("dropMonitor", drop_monitor).says("Stops a monitor and discards its samples.")}};
+     of_monitor("takeSamples", take_samples, type_of<MonitorReport>).says("Samples since the last call."),
+     of_monitor("stopMonitor", stop_monitor, [](Types&) { return std::string("Promise<void>"); })
+         .says("Stops sampling. Resolves when it has stopped; its samples can still be taken."),
+     of_monitor("dropMonitor", drop_monitor, [](Types&) {
+       return std::string("void");
+     }).says("Stops a monitor and discards its samples.")}};
 
 }  // namespace
 

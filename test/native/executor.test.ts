@@ -105,6 +105,13 @@ it('two copies of the addon measure one after the other', async () => {
   });
 });
 
+it('a monitor belongs to the thread that started it', async () => {
+  const environment = { ...addon, GVB_TEST_DRIVER: simulatedFolder };
+  const { seen, taken } = await scenario<{ seen: unknown; taken: number }>('monitorOfAnother', { sim, environment });
+  expect(seen).toEqual({ taken: 0, message: 'there is no such monitor' });
+  expect(taken).toBeGreaterThan(0);
+});
+
 describe('a lost device', () => {
   it('in one measurement is reported in the next one too', async () => {
     const answers = await attempt(
