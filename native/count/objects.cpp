@@ -7,6 +7,7 @@
 
 #include "count/object_list.h"
 #include "count/slots.h"
+#include "driver/elf_image.h"
 
 namespace gvb::count {
 

@@ -44,11 +44,12 @@ void Cuda::fail_missing(const char* name) const {
   const std::string on_path = std::string(" on the ") + to_string(path) + " path";
   const size_t index = cuda_function_index(name);
   // The driver exports it, so the driver is not too old: the library that answers the look-up hides it.
-  if (index < kCudaFunctionCount && slot(tables_.reference_of(path), index)) {
-    const std::string owner = looked_up_by(tables_, path);
-    throw MissingFunction(name, what + "given out by " + owner + on_path + ", though the driver has it.");
-  }
-  throw MissingFunction(name, what + "offered by this driver" + on_path + "; it needs a newer driver.");
+  const bool is_hidden = index < kCudaFunctionCount && slot(tables_.reference_of(path), index) != nullptr;
+  MissingFunction missing(is_hidden ? what + "given out by " + looked_up_by(tables_, path) + on_path +
+                                          ", though the driver has it."
+                                    : what + "offered by this driver" + on_path + "; it needs a newer driver.");
+  missing.function = name;
+  throw missing;
 }
 
 namespace {

@@ -32,10 +32,9 @@ class Failure : public std::runtime_error {
 // A function that was looked up and not found.
 class MissingFunction : public Failure {
  public:
-  MissingFunction(std::string name, const std::string& message)
-      : Failure(FailureKind::kFunctionMissing, message), function(std::move(name)) {}
+  explicit MissingFunction(const std::string& message) : Failure(FailureKind::kFunctionMissing, message) {}
 
-  const std::string function;
+  std::string function;
 };
 
 // A CUDA driver or NVML call that returned an error code.

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -156,7 +157,7 @@ int add_line(dl_phdr_info* info, size_t, void*) {
   const size_t length = name != nullptr && name[0] == '/' ? std::strlen(name) : 0;
   if (length == 0 || length + 2 > sizeof buffer) return 0;
   buffer[0] = buffer[length + 1] = '\n';
-  std::memcpy(buffer + 1, name, length);
+  std::copy_n(name, length, buffer + 1);
   if (memmem(at_exit->text, sizeof at_exit->text, buffer, length + 2) != nullptr) return 0;
   const uint64_t at = at_exit->used.fetch_add(length + 2);
   if (at + length + 2 > sizeof at_exit->text) return 1;
