@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { boundedJson } from '../results/bounded-json.js';
 import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../results/document.js';
 import type { RawMap } from '../config/values.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
@@ -229,7 +230,7 @@ const otherSchema = v.object({
 /** Null if it cannot be read or is not JSON: then it is no document. */
 async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as unknown;
+    return boundedJson(await readFile(path, 'utf8'));
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { boundedJson } from '../results/bounded-json.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { toolVersion } from '../environment/tool.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
@@ -123,7 +124,7 @@ export async function readRequest(directory: string, command: 'compare' | 'exec'
   const path = join(directory, REQUEST);
   let found: unknown;
   try {
-    found = JSON.parse(await readFile(path, 'utf8'));
+    found = boundedJson(await readFile(path, 'utf8'));
   } catch {
     const isThere = await stat(directory).catch(() => null);
     if (!isThere) throw refused(directory, 'there is no such directory; start again with --output');

@@ -1,13 +1,13 @@
 /** Settings files in YAML, which includes JSON. Errors name line and column. */
 import { readFile, stat } from 'node:fs/promises';
-import { LineCounter, parseDocument } from 'yaml';
+import { LineCounter } from 'yaml';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type RawValue, SettingError } from './values.js';
+import { YamlFault, type YamlSchema, yamlTree } from './yaml-tokens.js';
+import { type Offsets, YamlValues } from './yaml-values.js';
 
 const MAX_BYTES = 2 ** 20;
-/** Enough for a hand-written file; an alias bomb needs many more. */
-const MAX_ALIASES = 100;
 
 export type Path = readonly (string | number)[];
 
@@ -23,27 +23,34 @@ export interface Source {
 
 class PlacedError extends UsageError {}
 
-/** Every scalar stays text: `argv: [true]` names a program, and 010 keeps its zero. */
-export function readYaml(text: string, file: string): Source {
+interface PlacedValues {
+  /** Null for an empty text. */
+  value: unknown;
+  offsets: Offsets;
+  /** `file:line:column`. */
+  placeOf: (offset: number) => string;
+}
+
+/** Throws UsageError with the place of what is wrong. */
+export function yamlValues(text: string, file: string, schema: YamlSchema): PlacedValues {
   const lines = new LineCounter();
-  const options = { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
   const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const document = guarded(file, () => parseDocument(text, options));
-  const [wrong] = document.errors;
-  if (wrong) throw new UsageError(`${placeOf(wrong.pos[0])}: Expected YAML but ${wrong.message}`);
-  const value = guarded(file, () => withoutCycle(document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue | null));
-  /** The offset of the innermost node of the path that exists in the file. */
-  const offsetOf = (path: Path): number => {
-    for (let length = path.length; length > 0; length--) {
-      const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
-      if (node?.range) return node.range[0];
-    }
-    return 0;
-  };
-  const place = (path: Path) => placeOf(offsetOf(path));
+  try {
+    const tree = yamlTree(text, schema, lines.addNewLine);
+    const values = new YamlValues(schema === 'failsafe' ? '' : null);
+    return { value: tree && values.of(tree), offsets: values.offsets, placeOf };
+  } catch (error) {
+    throw error instanceof YamlFault ? new UsageError(`${placeOf(error.offset)}: ${error.message}.`) : error;
+  }
+}
+
+/** Every scalar stays text: `argv: [true]` names a program, and 010 keeps its zero. */
+export function readYaml(text: string, file: string): Source {
+  const { value, offsets, placeOf } = yamlValues(text, file, 'failsafe');
+  const place = (path: Path) => placeOf(offsetOf(value, path, offsets));
   const error = (path: Path, message: string) => new PlacedError(`${place(path)}: ${message}`);
   const at = <T>(path: Path, read: () => T): T => {
     try {
@@ -53,29 +60,19 @@ export function readYaml(text: string, file: string): Source {
       throw error(thrown instanceof SettingError ? [...path, ...thrown.path] : path, thrown.message);
     }
   };
-  return { value, at, error, place };
+  return { value: value as RawValue | null, at, error, place };
 }
 
-/** Refuses values that contain themselves: traversing one would never end. */
-function withoutCycle<T extends RawValue | null>(value: T, path = new Set<unknown>(), done = new Set<unknown>()): T {
-  if (typeof value !== 'object' || value === null || done.has(value)) return value;
-  if (path.has(value)) throw new Error('an alias contains itself');
-  path.add(value);
-  for (const inner of Object.values<RawValue>(value)) withoutCycle(inner, path, done);
-  path.delete(value);
-  done.add(value);
-  return value;
-}
-
-/** The parser reports too many aliases and too deep nesting without a place. */
-function guarded<T>(file: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new UsageError(
-      `Expected ${quoted(file)} to be a configuration but it cannot be read: ${(error as Error).message}.`,
-    );
+/** The offset of the innermost value of the path that exists in the file. */
+function offsetOf(outermost: unknown, path: Path, offsets: Offsets): number {
+  let [value, offset] = [outermost, 0];
+  for (const key of path) {
+    const found = offsets.get(value as object)?.get(key);
+    if (found === undefined) return offset;
+    offset = found;
+    value = (value as Record<string | number, unknown>)[key];
   }
+  return offset;
 }
 
 /** `option` is the option that named the file. */

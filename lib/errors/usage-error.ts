@@ -6,5 +6,10 @@ export class UsageError extends Error {
   }
 }
 
-/** A received value in an error message: numbers bare, other text in quotes. */
-export const quoted = (text: string): string => (/^-?[\d.]+$/.test(text) ? text : `'${text}'`);
+const LONGEST_QUOTE = 1_000;
+
+/** A received value in an error message: numbers bare, other text in quotes; the first 1000 characters. */
+export function quoted(text: string): string {
+  const shown = text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+  return /^-?[\d.]+$/.test(shown) ? shown : `'${shown}'`;
+}

@@ -4,7 +4,9 @@ import * as v from 'valibot';
 import { messageOf } from '../errors/message-of.js';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { boundedJson, JsonBoundsError } from './bounded-json.js';
 import { type CallProfile, callProfileSchema, PROFILE_VERSION } from './call-profile.js';
+import { firstTwice } from './first-twice.js';
 
 /** A phase with a thousand functions takes 40 kB. */
 const MAX_MIB = 16;
@@ -27,8 +29,8 @@ export async function readProfile(file: string): Promise<CallProfile> {
     throw refused(`${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
   }
   const names = read.output.phases.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw refused(`two of its phases are named ${quoted(twice)}`);
+  const twice = firstTwice(names);
+  if (twice !== null) throw refused(`two of its phases are named ${quoted(twice)}`);
   return read.output;
 }
 
@@ -54,8 +56,9 @@ async function contentOf(file: string, refused: Refuse): Promise<string> {
 
 function parsed(text: string, refused: Refuse): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return boundedJson(text);
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw refused(error.message);
     // Leaves out the parser's message, which quotes the file's contents.
     throw refused(text.trim() === '' ? 'it is empty' : 'it is not whole JSON, perhaps it was cut off');
   }

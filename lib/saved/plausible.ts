@@ -22,15 +22,16 @@ export interface Plausible {
 /** Marks impossible results, and every effect computed from them, as `invalid`. */
 export function plausible(document: ResultDocument): Plausible {
   const problems: string[] = [];
-  const round = (run: RunDocument): RunDocument => ({
-    ...run,
-    metrics: run.metrics.map((result) => {
-      const why = impossibleGpu(run) ?? impossible(result, run) ?? impossibleSource(result, run);
+  const round = (run: RunDocument): RunDocument => {
+    const byId = new Map(run.metrics.map((result) => [result.id, result]));
+    const metrics = run.metrics.map((result) => {
+      const why = impossibleGpu(run) ?? impossible(result, run) ?? impossibleSource(result, byId, run);
       if (why === null) return result;
       problems.push(`${run.system.name}, ${result.id}: ${why}`);
       return disowned(result, why);
-    }),
-  });
+    });
+    return { ...run, metrics };
+  };
   if (!isComparison(document)) return { document: round(document), problems };
   const systems = document.systems.map((rounds) => rounds.map(round));
   const hasBadResults = problems.length > 0;
@@ -58,8 +59,12 @@ function impossibleGpu({ gpu }: RunDocument): string | null {
 }
 
 /** Why the source of a cost is impossible; a cost records what it is computed from. */
-function impossibleSource({ details, value }: MetricResult, run: RunDocument): string | null {
-  const source = value === null ? undefined : run.metrics.find(({ id }) => id === details.of);
+function impossibleSource(
+  { details, value }: MetricResult,
+  byId: ReadonlyMap<unknown, MetricResult>,
+  run: RunDocument,
+): string | null {
+  const source = value === null ? undefined : byId.get(details.of);
   return source ? impossible(source, run) : null;
 }
 

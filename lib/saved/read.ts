@@ -14,7 +14,9 @@ import {
 } from '../results/document.js';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { boundedJson, JsonBoundsError } from '../results/bounded-json.js';
 import { plain } from '../results/plain.js';
+import { firstTwice } from '../results/first-twice.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { upgraded } from '../results/upgraded.js';
 import { upToDate } from '../run/judged.js';
@@ -97,8 +99,9 @@ async function readWhole(file: string, size: number): Promise<string> {
 
 function parsed(file: string, text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return boundedJson(text);
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw refused(file, error.message);
     // Leaves out the parser's message, which quotes the file's contents.
     const why = text.trim() === '' ? 'it is empty' : 'it is not complete JSON; it may have been cut off';
     throw refused(file, why);
@@ -143,7 +146,7 @@ function consistent<T extends ResultDocument>(file: string, document: T): T {
   const problem =
     (isComparison(document) ? misplaced(document) : null) ??
     unitClash(rounds) ??
-    rounds.map(oddRound).find((each) => each !== null);
+    rounds.map(metricTwice).find((each) => each !== null);
   if (problem) throw refused(file, problem);
   if ([document, ...rounds].some(({ durationMs }) => !(durationMs >= 0 && durationMs <= LONGEST_MS)))
     throw refused(file, `its duration is negative or more than ${LONGEST_MS} ms`);
@@ -160,20 +163,7 @@ function misplaced({ systems, plan, effects }: ComparisonDocument): string | nul
   return twice === null ? null : `it has two effects in ${quoted(twice)}`;
 }
 
-function oddRound({ metrics, plan }: RunDocument): string | null {
+function metricTwice({ metrics }: RunDocument): string | null {
   const twice = firstTwice(metrics.map(({ id }) => id));
-  if (twice !== null) return `it has ${twice} twice in a round`;
-  const deep = [plan.options, ...metrics.map(({ details }) => details)].some((each) => isDeep(each, DEEPEST));
-  return deep ? `its details are nested deeper than ${DEEPEST} levels` : null;
-}
-
-const firstTwice = (texts: readonly string[]): string | null =>
-  texts.find((text, index) => texts.indexOf(text) !== index) ?? null;
-
-const DEEPEST = 100;
-
-/** Refuses very deep nesting, which would exhaust the stack of any recursive function. */
-function isDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
+  return twice === null ? null : `it has ${twice} twice in a round`;
 }

@@ -5,6 +5,7 @@ import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
 import { quoted } from '../errors/usage-error.js';
+import { boundedJson, JsonBoundsError } from '../results/bounded-json.js';
 import { mean } from '../stats/mean.js';
 import { median } from '../stats/median.js';
 import { firstGroups, tookTooLong } from '../systems/pattern.js';
@@ -168,9 +169,14 @@ async function byPattern(pattern: RegExp, text: string, signal: AbortSignal): Pr
 function byPointer(pointer: string, text: string): Numbers {
   let value: unknown;
   try {
-    value = pointed(JSON.parse(text), pointer);
-  } catch {
-    return { missing: 'the output is not one JSON text' };
+    value = pointed(boundedJson(text), pointer);
+  } catch (error) {
+    return {
+      missing:
+        error instanceof JsonBoundsError
+          ? `the output is not read as JSON: ${error.message}`
+          : 'the output is not one JSON text',
+    };
   }
   if (typeof value === 'number') return { values: [value], notes: [] };
   return {

@@ -1,5 +1,6 @@
 /** Numbers in lines of JSON, among other output of a program. */
 import { quoted } from '../errors/usage-error.js';
+import { boundedJson } from '../results/bounded-json.js';
 import { keysOfPointer, pointed } from './json-pointer.js';
 
 const LONGEST_QUOTE = 80;
@@ -17,7 +18,7 @@ interface JsonOfLine {
 
 function parsed(text: string): { value: unknown } | null {
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: boundedJson(text) };
   } catch {
     return null;
   }

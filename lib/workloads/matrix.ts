@@ -3,6 +3,7 @@ import type { Values } from '../config/values.js';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import { quoted } from '../errors/usage-error.js';
 
+const MOST_PARAMETERS = 20;
 const MOST_COMBINATIONS = 200;
 const LONGEST_LABEL = 120;
 const parameterName = /^[A-Za-z][A-Za-z0-9]{0,30}$/;
@@ -19,6 +20,11 @@ export function combinationsOf(values: Values): Combination[] {
   if (raw === undefined) return [{ label: null, values: {} }];
   const parameters = Object.entries(raw).map(([name, list]) => [name, valuesOf(values, name, list)] as const);
   if (parameters.length === 0) throw values.expected('matrix', 'a map of parameters to lists of values');
+  if (parameters.length > MOST_PARAMETERS)
+    throw values.error(
+      'matrix',
+      `Expected ${values.named('matrix')} to have at most ${MOST_PARAMETERS} parameters but received ${parameters.length}.`,
+    );
   const count = parameters.reduce((product, [, list]) => product * list.length, 1);
   if (count > MOST_COMBINATIONS)
     throw values.error(

@@ -143,8 +143,10 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
       '"deep":0',
       `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
     ),
-    /nested deeper than 100 levels/,
+    /it is nested deeper than 100 levels/,
   ],
+  ['nested deeper than anything', '['.repeat(1_000_000), /it is nested deeper than 100 levels/],
+  ['with more values than a document has', `[${'[],'.repeat(5_000_000)}[]]`, /it has more than 8388608 values/],
 ];
 
 describe('an invalid document', () => {

@@ -189,8 +189,11 @@ describe('a file of workloads is refused', () => {
       'workloads: [{ name: w, argv: [p] }, { name: W, argv: [p] }]',
       "Expected workloads of different names but received 'W' twice.",
     ],
-    ['workloads: &a [*a]', 'it cannot be read: an alias contains itself.'],
-    ['workloads: [&w { name: w, argv: [p], env: *w }]', 'it cannot be read: an alias contains itself.'],
+    ['workloads: &a [*a]', "w.yaml:1:16: Expected YAML but the alias 'a' contains itself."],
+    [
+      'workloads: [&w { name: w, argv: [p], env: *w }]',
+      "w.yaml:1:43: Expected YAML but the alias 'w' contains itself.",
+    ],
     ['workloads: [{ name: w, argv: [p] ', 'w.yaml:1:34: Expected YAML but'],
   ])('%s', (text, message) => expect(refusal(text)).toContain(message));
 

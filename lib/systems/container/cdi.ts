@@ -5,7 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { parse } from 'yaml';
+import { yamlValues } from '../../config/yaml.js';
+import { messageOf } from '../../errors/message-of.js';
+import { UsageError } from '../../errors/usage-error.js';
 import type { OciEdits } from '../../workers/container/oci-edits.js';
 
 /** What stands later goes before what stands earlier. */
@@ -55,9 +57,10 @@ export function readCdi(folders: readonly string[] = CDI_FOLDERS): Cdi {
   const unread: string[] = [];
   for (const file of folders.flatMap(filesIn))
     try {
-      for (const [name, edits] of devicesIn(readFileSync(file))) devices.set(name, edits);
+      for (const [name, edits] of devicesIn(readFileSync(file), file)) devices.set(name, edits);
     } catch (error) {
-      unread.push(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+      // Errors of its YAML have their place in the file.
+      unread.push(error instanceof UsageError ? error.message : `${file}: ${messageOf(error)}`);
     }
   return { devices, unread };
 }
@@ -72,9 +75,9 @@ function filesIn(folder: string): string[] {
   }
 }
 
-function devicesIn(content: Buffer): [string, OciEdits[]][] {
+function devicesIn(content: Buffer, file: string): [string, OciEdits[]][] {
   if (content.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES / 2 ** 20} MiB`);
-  const parsed = v.safeParse(specSchema, parse(content.toString(), { maxAliasCount: 100 }));
+  const parsed = v.safeParse(specSchema, yamlValues(content.toString(), file, 'core').value);
   if (!parsed.success) throw new Error(`it is no CDI specification: ${parsed.issues[0].message}`);
   const { kind, containerEdits, devices } = parsed.output;
   return devices.map((device) => [
