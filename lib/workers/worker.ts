@@ -36,6 +36,13 @@ interface Pending {
   onProgress?: ((value: unknown) => void) | undefined;
 }
 
+/** The process of a worker ended before it answered: by itself, or killed by something else than a deadline of ours. */
+export class WorkerEnded extends BenchError {
+  constructor(how: string) {
+    super('WORKER', `The worker process ${how}`);
+  }
+}
+
 const workers = new Set<Worker>();
 
 /** Kills them at once. Pending requests reject with a message that the worker was killed. */
@@ -64,7 +71,7 @@ export class Worker {
   readonly #onWaiting: (what: string) => void;
   readonly #spawnedNs = process.hrtime.bigint();
   #nextId = READY;
-  #ended: BenchError | null = null;
+  #ended: WorkerEnded | null = null;
   #timing: WorkerTiming = { spawnToMainNs: 0, addonLoadNs: null };
   #pid = 0;
   /** Timeout of each step until it can measure; undefined: each step's own. */
@@ -209,7 +216,7 @@ export class Worker {
 
   #end(how: string): void {
     workers.delete(this);
-    this.#ended = new BenchError('WORKER', `The worker process ${how}.${this.#lastWords()}`);
+    this.#ended = new WorkerEnded(`${how}.${this.#lastWords()}`);
     for (const [id, pending] of this.#pending) {
       this.#pending.delete(id);
       pending.settle({ error: this.#ended });

@@ -27,6 +27,7 @@ const seen = (change: Partial<Observation> = {}): Observation => ({
   count: null,
   under: null,
   rows: [],
+  unrepeated: null,
   ...change,
 });
 

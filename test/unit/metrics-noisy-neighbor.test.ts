@@ -54,3 +54,15 @@ it('has the interval of the worst neighbour, whichever it is', () => {
   const result = judge({ rows, alone, degradations, quotaBytes: null, sharing: { unseen: '' }, entered: undefined });
   expect(result).toMatchObject({ value: 22, ci95: [15, 32] });
 });
+
+it('is invalid if an aggressor died: it may have been the worst', () => {
+  const dead: InterferenceRow = {
+    ...{ victim: 'v', aggressor: 'L2', degradationPercent: null, died: true },
+    reason: 'The worker process was killed by SIGKILL.',
+  };
+  const result = judged(row('DRAM', 226), dead);
+  expect(result).toMatchObject({ status: 'invalid', value: null });
+  expect(result.reason).toMatch(/^no aggressor died: L2: The worker process was killed by SIGKILL\. It may have been/);
+  const idle: InterferenceRow = { victim: 'v', aggressor: 'L2', degradationPercent: null, reason: 'it was refused' };
+  expect(judged(row('DRAM', 226), idle).status).toBeUndefined();
+});

@@ -1,9 +1,9 @@
 /** COMPAT-001: what real software does in its first second, in processes of its own, natively and under the system. */
 import { measureFunction } from '../measure-function.js';
-import { type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { inScene } from '../scene.js';
 import { nativeOracle, type Oracle, type Settings } from './native-oracle.js';
-import { bareCheck, type JudgedProbe, lanesFor, notBare, notRun, probeSystem } from './probe-system.js';
+import { bareCheck, deathCheck, type JudgedProbe, lanesFor, notBare, notRun, probeSystem } from './probe-system.js';
 
 const DEADLINE_MS = 10_000;
 function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured {
@@ -12,14 +12,16 @@ function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured {
     ({ probe, excluded }) => rowOfProbe.get(probe.name) ?? notRun(probe, excluded ?? 'it was not run'),
   );
   if (judged.length === 0) return unsupported('no probe works natively here', { judged: 0, probes });
+  const deaths = deathCheck(oracle, judged);
   const same = judged.filter(({ outcome }) => outcome === 'same').length;
   return {
+    ...invalidBy([deaths]),
     value: (100 * same) / judged.length,
     ci95: null,
     processes: judged.length,
     headline: null,
     details: { same, judged: judged.length, probes },
-    checks: [bareCheck(oracle)],
+    checks: [bareCheck(oracle), deaths],
   };
 }
 
@@ -54,6 +56,7 @@ export const compatibility = compatibilityWith({ deadlineMs: DEADLINE_MS, of: ({
 /**
  * COMPAT-001, %: probes that behave as natively. `details.probes[]` has one row per probe with its public issue and its
  * outcome: `same`, `crash SIGNAL`, `hang`, `code X instead of Y`, `wrong data`, or `not run` if it does not work
- * natively; such a probe is not counted.
+ * natively; such a probe is not counted. One that a signal ends runs again; if it ends otherwise then, the result is
+ * `invalid`.
  */
 export const checkCompatibility = measureFunction(compatibility);

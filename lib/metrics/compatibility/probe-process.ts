@@ -56,6 +56,8 @@ export interface Observation {
   /** Owners of the functions it called; absent if it did not finish. */
   under: Omit<Of<'under'>, 'gvb'> | null;
   rows: ProbeRow[];
+  /** How a first run was ended by a signal that did not end the second; null: it was not. */
+  unrepeated: string | null;
 }
 
 export interface ProbeOptions {
@@ -96,10 +98,28 @@ const nothingSeen = (): Observation => ({
   count: null,
   under: null,
   rows: [],
+  unrepeated: null,
 });
 
-/** When this settles, the process and everything that it started has been killed, even after an error. */
+/**
+ * Runs a probe, and again if a signal ended it: a crash is the probe's own if it is seen twice. `unrepeated` is the first
+ * end where the second run was not ended so.
+ */
 export async function runProbe(
+  start: ProcessStart,
+  command: readonly string[],
+  options: ProbeOptions,
+): Promise<Observation> {
+  const first = await runOnce(start, command, options);
+  if (!wasKilled(first)) return first;
+  const again = await runOnce(start, command, options);
+  return wasKilled(again) ? again : { ...again, unrepeated: first.ending?.how ?? null };
+}
+
+const wasKilled = ({ ending }: Observation): boolean => ending !== null && ending.signal !== null;
+
+/** When this settles, the process and everything that it started has been killed, even after an error. */
+async function runOnce(
   { launcher, environment, argvPrefix }: ProcessStart,
   command: readonly string[],
   { deadlineMs, signal }: ProbeOptions,

@@ -31,6 +31,8 @@ export interface JudgedProbe {
   at?: string;
   /** What shows that the process was not under the system. */
   escape?: string;
+  /** How a first run was ended by a signal that did not end the second. */
+  unrepeated?: string;
 }
 
 export interface ProbePlan {
@@ -49,7 +51,13 @@ interface Comparable extends ProbeRow {
 /** If a probe's process was not under the system, its results say nothing about the system. */
 function rowOf({ name, issue, native }: Comparable, own: Native['observation'], reference: Reference): JudgedProbe {
   const judged = outcomeOf(native.observation, own);
-  const head = { probe: name, issue, native: nativeText(native.observation) };
+  const { unrepeated } = own;
+  const head = {
+    probe: name,
+    issue,
+    native: nativeText(native.observation),
+    ...(unrepeated !== null && { unrepeated }),
+  };
   const escape = judged.outcome === SAME ? escapeOf(own, reference) : null;
   return escape === null ? { ...head, ...judged } : { ...head, outcome: 'escapes the layer', escape };
 }
@@ -124,3 +132,18 @@ export const bareCheck = ({ all, driver }: Oracle): Check => ({
   passed: true,
   detail: `${all.length} probes were run natively, with ${driver}`,
 });
+
+/** A crash that is the layer's is seen again; one that is not may be, or the process was killed from outside. */
+export function deathCheck({ all }: Oracle, rows: readonly JudgedProbe[]): Check {
+  const deaths = [
+    ...all.flatMap(({ probe, observation: { unrepeated } }) =>
+      unrepeated === null ? [] : `${probe.name}, natively, ${unrepeated}`,
+    ),
+    ...rows.flatMap(({ probe, unrepeated }) => (unrepeated === undefined ? [] : `${probe} ${unrepeated}`)),
+  ];
+  return {
+    name: 'no probe was killed only once',
+    passed: deaths.length === 0,
+    detail: deaths.length === 0 ? `of ${all.length}` : `${deaths.join('; ')}, and not when it was run again`,
+  };
+}

@@ -3,6 +3,7 @@ import type { Tier } from '../../results/document.js';
 import { nativeOracle, type Oracle, type Settings } from '../compatibility/native-oracle.js';
 import {
   bareCheck,
+  deathCheck,
   type JudgedProbe,
   lanesFor,
   notBare,
@@ -13,7 +14,7 @@ import {
 } from '../compatibility/probe-system.js';
 import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
-import { type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { inScene } from '../scene.js';
 
 const DEADLINE_MS = 10_000;
@@ -38,17 +39,20 @@ function scenariosOf(rounds: readonly JudgedProbe[][], oracle: Oracle): Scenario
 const sentence = ({ probe, outcome, at, escape }: Scenario): string =>
   `${probe}: ${outcome}${at === undefined ? '' : ` in ${at}`}${escape === undefined ? '' : ` (${escape})`}`;
 
-function judge(probes: readonly Scenario[], oracle: Oracle): Measured {
+function judge(rounds: readonly JudgedProbe[][], oracle: Oracle): Measured {
+  const probes = scenariosOf(rounds, oracle);
+  const deaths = deathCheck(oracle, rounds.flat());
   const judged = probes.filter(wasRun);
   if (judged.length === 0) return unsupported('no scenario works natively here', { judged: 0, probes });
   const bad = judged.filter(({ passed, repetitions }) => passed < repetitions);
   return {
+    ...invalidBy([deaths]),
     value: (100 * (judged.length - bad.length)) / judged.length,
     ci95: null,
     processes: judged.reduce((sum, { repetitions }) => sum + repetitions, 0),
     headline: null,
     details: { passed: judged.length - bad.length, judged: judged.length, probes },
-    checks: [bareCheck(oracle)],
+    checks: [bareCheck(oracle), deaths],
     violations: bad.map(sentence),
   };
 }
@@ -87,7 +91,7 @@ export const gracefulDegradationWith = (settings: DegradationSettings): MetricDe
         const first = i * (oracle.all.length + 1);
         rounds.push(await probeSystem(context, scene, oracle, { lanes, settings, first, progress }));
       }
-      return judge(scenariosOf(rounds, oracle), oracle);
+      return judge(rounds, oracle);
     });
   },
 });
@@ -102,6 +106,6 @@ export const gracefulDegradation = gracefulDegradationWith({
  * thousands of streams, fork after initialisation, the layer's own file deleted, read-only or stale) that end as they do
  * natively: no crash, no hang, the same codes, and a kernel that works afterwards. `details.probes[]` has one row per
  * scenario; one that does not work natively, or does not apply to the system, is `not run` and not counted. Each of the
- * others is a violation. `iterations` and `resolution` do not apply.
+ * others is a violation. One that a signal ends runs again; if it ends otherwise then, the result is `invalid`. `iterations` and `resolution` do not apply.
  */
 export const measureGracefulDegradation = measureFunction(gracefulDegradation);

@@ -4,6 +4,7 @@ import type { ContextReset } from '../../native/addon-types.js';
 import { loadAddon } from '../../native/load.js';
 import type { Tenant } from '../../systems/system.js';
 import type { WorkerStart } from '../../workers/start-up.js';
+import { WorkerEnded } from '../../workers/worker.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { hoard } from '../isolation/faults.js';
 import { mostBytesOf, xidsFromNow } from '../isolation/outside.js';
@@ -38,6 +39,8 @@ export interface Recovery {
   successor: Started | null;
   /** Why processes before it did not work. */
   refusals: string[];
+  /** How many of those ended, by themselves or killed from outside. */
+  deaths: number;
   xids: number[] | null;
 }
 
@@ -83,10 +86,11 @@ export class RecoveringTenant {
     const xidsSeen = await xidsFromNow(this.#context);
     const { what, atNs } = await crash.happen(victim, this.#random);
     const endedAtNs = now();
-    const refusals: string[] = [];
-    const successor = await this.#startUntilOneWorks(atNs + this.#patienceMs * NS_PER_MS, refusals);
+    const refused: unknown[] = [];
+    const successor = await this.#startUntilOneWorks(atNs + this.#patienceMs * NS_PER_MS, refused);
+    const deaths = refused.filter((error) => error instanceof WorkerEnded).length;
     const xids = await xidsSeen(crash.hasXid);
-    return { crash, what, atNs, endedAtNs, successor, refusals, xids };
+    return { crash, what, atNs, endedAtNs, successor, refusals: refused.map(messageOf), deaths, xids };
   }
 
   /** A kernel fails and its process tries to go on. */
@@ -114,7 +118,7 @@ export class RecoveringTenant {
     }
   }
 
-  async #startUntilOneWorks(untilNs: number, refusals: string[]): Promise<Started | null> {
+  async #startUntilOneWorks(untilNs: number, refused: unknown[]): Promise<Started | null> {
     for (;;) {
       const leftMs = (untilNs - now()) / NS_PER_MS;
       if (leftMs <= 0) return null;
@@ -123,7 +127,7 @@ export class RecoveringTenant {
         working = await this.#firstResult(leftMs);
       } catch (error) {
         this.#context.signal.throwIfAborted();
-        refusals.push(messageOf(error));
+        refused.push(error);
         continue;
       }
       return this.#examine(working);

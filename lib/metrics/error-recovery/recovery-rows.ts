@@ -31,7 +31,7 @@ export interface CrashRow {
   worked: Worked[];
   /** From what it was told to the first result, minus its round's start without an error. */
   beyondStartNs: number[];
-  row: Record<string, unknown>;
+  row: Record<string, unknown> & { refusals: string[] };
 }
 
 const startNs = ({ spawnedAtNs, firstResultAtNs }: Started): number => firstResultAtNs - spawnedAtNs;
@@ -162,6 +162,17 @@ function toldCheck(name: string, rows: readonly CrashRow[]): Check {
 
 const said = ({ crash, all }: CrashRow): string => `${crash.name}: ${all.length} times`;
 
+/** A crash that ends its successors does so again; one death alone may be the doing of something else. */
+function deathCheck(rows: readonly CrashRow[]): Check {
+  const once = rows.filter(({ all }) => all.reduce((sum, { deaths }) => sum + deaths, 0) === 1);
+  return {
+    name: 'no successor died only once',
+    passed: once.length === 0,
+    detail:
+      once.map(({ crash, row }) => `after ${crash.name}: ${row.refusals.join('; ')}`).join('; ') || 'after any crash',
+  };
+}
+
 function xidCheck({ all }: CrashRow): Check {
   const name = 'the card reported the error (Xid)';
   const seen = all.flatMap(({ xids }) => (xids === null ? [] : [xids]));
@@ -180,6 +191,7 @@ export function checksOf(rows: readonly CrashRow[], rounds: readonly Round[]): C
   return [
     toldCheck(`the process is told ${headline.crash.expected}`, [headline]),
     toldCheck('every other process was killed', others),
+    deathCheck(rows),
     {
       name: "the successors' results are right",
       passed: wrong === 0,

@@ -3,7 +3,14 @@ import type { Check, Tier } from '../../results/document.js';
 import { type AtLevel, largestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
 import { measureFunction } from '../measure-function.js';
-import { type MeasureContext, type Measured, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
+import {
+  invalidBy,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+  withoutNumber,
+} from '../metric.js';
 import { windowInterval } from '../sample-stats.js';
 import { isOutOfMemory } from '../row-state.js';
 import { FIRST_ID, inScene } from '../scene.js';
@@ -71,12 +78,21 @@ function worstOf(rows: readonly InterferenceRow[]): (InterferenceRow & { degrada
   );
 }
 
-function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check, ...others: Check[]] {
+function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check, died: Check, ...others: Check[]] {
   const idle = rows.filter(({ degradationPercent }) => degradationPercent === null);
+  const dead = rows.filter(({ died }) => died);
   const cut = rows.filter(({ givenUp = 0 }) => givenUp > 0);
   const queues = rows.filter(({ overloaded }) => overloaded);
   return [
     offeredRateMet(alone),
+    {
+      name: 'no aggressor died',
+      passed: dead.length === 0,
+      detail:
+        dead.length === 0
+          ? `of ${rows.length}`
+          : `${dead.map(({ aggressor, reason }) => `${aggressor}: ${reason}`).join('; ')} It may have been the worst of them`,
+    },
     {
       name: 'aggressors ran',
       passed: idle.length === 0 ? true : 'not checked',
@@ -132,9 +148,9 @@ export function judge({ rows, alone, degradations, quotaBytes, sharing, entered 
     sharing,
     context: entered,
   };
-  const [met] = checks;
-  if (met.passed !== true)
-    return { ...withoutNumber('invalid', `${met.name}: ${met.detail}`, details), checks, violations };
+  const [met, died] = checks;
+  const { reason: unmet } = invalidBy([met, died]);
+  if (unmet !== undefined) return { ...withoutNumber('invalid', unmet, details), checks, violations };
   if (!worst) {
     const reason = `no aggressor ran: ${rows.map(({ aggressor, reason: why }) => `${aggressor}: ${why}`).join('; ')}`;
     return { ...withoutNumber('invalid', reason, details), checks, violations };

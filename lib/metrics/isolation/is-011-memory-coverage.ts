@@ -4,8 +4,8 @@ import type { Check } from '../../results/document.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { inScene } from '../scene.js';
-import { memoryCheck, returnedCheck } from './memory-checks.js';
-import { type FilledPath, filledRow, fillPath, orLost, type PathRow, violationOf } from './memory-paths.js';
+import { deathCheck, memoryCheck, returnedCheck } from './memory-checks.js';
+import { type FilledPath, filledRow, fillPath, orLostTwice, type PathRow, violationOf } from './memory-paths.js';
 import { enterMemoryTenant, inMemoryTenant } from './memory-tenant.js';
 import { fillByImport, IPC_IMPORT } from './memory-together.js';
 
@@ -39,11 +39,11 @@ async function fillAll(context: MeasureContext, limitBytes: number): Promise<Fil
   const total = PATHS.length + 1;
   for (const path of PATHS) {
     context.progress(path, filled.length / total);
-    const fill = inMemoryTenant(context, limitBytes, (tenant) => fillPath(tenant, path));
-    filled.push(await orLost(path, limitBytes, fill));
+    const fill = () => inMemoryTenant(context, limitBytes, (tenant) => fillPath(tenant, path));
+    filled.push(await orLostTwice(path, limitBytes, fill));
   }
   context.progress(IPC_IMPORT, (total - 1) / total);
-  filled.push(await orLost(IPC_IMPORT, limitBytes, imported(context, limitBytes)));
+  filled.push(await orLostTwice(IPC_IMPORT, limitBytes, () => imported(context, limitBytes)));
   return filled;
 }
 
@@ -78,13 +78,14 @@ export const memoryCoverage: MetricDefinition = {
     const filled = await fillAll(context, limitBytes);
     const rows = filled.map(({ row }) => row);
     const granted = memoryCheck(filled);
-    const checks = [granted, outsideCheck(rows), returnedCheck(filled)];
+    const deaths = deathCheck(filled);
+    const checks = [granted, deaths, outsideCheck(rows), returnedCheck(filled)];
     const tried = rows.filter(({ outcome }) => outcome !== 'unsupported');
     if (tried.length === 0) return unsupported('no path could be tried', { paths: rows });
     const honoured = tried.filter(honours).length;
     const value = (100 * honoured) / tried.length;
     return {
-      ...invalidBy([granted]),
+      ...invalidBy([granted, deaths]),
       value,
       ci95: null,
       processes: filled.length + 1,

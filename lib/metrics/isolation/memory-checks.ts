@@ -10,6 +10,10 @@ export const memoryCheck = (filled: readonly FilledPath[]): Check =>
 export const returnedCheck = (filled: readonly FilledPath[]): Check =>
   check('memory was given back', filled, ({ notReturned }) => notReturned, 'after every path, as far as NVML shows it');
 
+/** A path that ends its process does so again; one death alone may be the doing of something else. */
+export const deathCheck = (filled: readonly FilledPath[]): Check =>
+  check('no process died only once', filled, ({ diedOnce }) => diedOnce, 'on any path');
+
 /** `headlines`: the paths whose amounts are published. Each of them must pass. */
 export function memoryChecks(filled: readonly FilledPath[], headlines: readonly FilledPath[]): Check[] {
   return [

@@ -1,6 +1,7 @@
 /** How much one way to allocate was granted under a limit, checked from outside if possible. */
 import type { MemoryFill, MemoryPath } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
+import { WorkerEnded } from '../../workers/worker.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, GIB, MIB } from '../units.js';
 import type { MemoryTenant } from './memory-tenant.js';
@@ -41,6 +42,10 @@ export interface FilledPath {
   noMemory: string | null;
   notReturned: string | null;
   notAgain: string | null;
+  /** How its process ended; null if it did not. */
+  died: string | null;
+  /** How a first process ended, if the second did not. */
+  diedOnce: string | null;
 }
 
 const empty = (path: string, limitBytes: number): PathRow => ({
@@ -66,6 +71,8 @@ export const filledRow = (row: PathRow): FilledPath => ({
   noMemory: null,
   notReturned: null,
   notAgain: null,
+  died: null,
+  diedOnce: null,
 });
 
 /** If a path crashes its process, or its context, the row records it. */
@@ -75,8 +82,21 @@ export async function orLost(path: string, limitBytes: number, fill: Promise<Fil
   } catch (error) {
     const lost = error instanceof CudaError || (error instanceof BenchError && error.code === 'WORKER');
     if (!lost) throw error;
-    return { ...filledRow(untried(path, limitBytes, error.message)), notReturned: `${path}: ${error.message}` };
+    const died = error instanceof WorkerEnded ? error.message : null;
+    return { ...filledRow(untried(path, limitBytes, error.message)), notReturned: `${path}: ${error.message}`, died };
   }
+}
+
+/** The same in a process of its own, and in another one if that died: a path that ends its process does so again. */
+export async function orLostTwice(
+  path: string,
+  limitBytes: number,
+  fill: () => Promise<FilledPath>,
+): Promise<FilledPath> {
+  const first = await orLost(path, limitBytes, fill());
+  if (first.died === null) return first;
+  const again = await orLost(path, limitBytes, fill());
+  return { ...again, diedOnce: again.died === null ? `${path}: ${first.died}` : null };
 }
 
 /** Fills on one path, compares with NVML, and frees everything. Rejects if the process or its context is lost. */
@@ -92,7 +112,7 @@ export async function fillPath(tenant: MemoryTenant, path: MemoryPath): Promise<
     const row = judged(path, { fill, before, truthBytes, limitBytes });
     const reason = [row.reason, notReturned?.slice(path.length + 2)].filter((text) => text != null).join('; ');
     return {
-      row: { ...row, ...(reason !== '' && { reason }) },
+      ...filledRow({ ...row, ...(reason !== '' && { reason }) }),
       fill,
       noMemory: fill.noMemory && `${path}: ${fill.noMemory}`,
       notReturned,

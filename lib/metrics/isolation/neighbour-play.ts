@@ -5,6 +5,7 @@ import { ratioInterval } from '../../stats/combined.js';
 import { ALPHA, type AtLevel } from '../../stats/largest.js';
 import { serialMedian } from '../../stats/serial.js';
 import { type Activity, overlap, overlapAtWork } from '../../workers/activity.js';
+import { WorkerEnded } from '../../workers/worker.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MetricScene } from '../scene.js';
 import { FIRST_ID } from '../scene.js';
@@ -37,6 +38,8 @@ export interface InterferenceRow {
   /** The increase of the victim's p50 latency; null if the aggressor did not run. */
   degradationPercent: number | null;
   reason?: string;
+  /** Whether the aggressor's process ended, by itself or killed from outside. */
+  died?: true;
   degradationCi95?: [number, number] | null;
   p99Percent?: number | null;
   devicePercent?: number | null;
@@ -55,6 +58,12 @@ export interface InterferenceRow {
   allocations?: { refused: number; aboveQuota: number };
   /** Peak device memory of the aggressor while the victim ran. */
   usedBytes?: number;
+}
+
+/** Why an aggressor has no number. */
+interface Missing {
+  reason: string;
+  died?: true;
 }
 
 const VICTIM_ID = FIRST_ID;
@@ -125,14 +134,14 @@ export class NeighbourPlay {
   }
 
   async #item(aggressor: Aggressor): Promise<Omit<InterferenceRow, 'victim' | 'aggressor'>> {
-    const nothing = (reason: string) => ({ degradationPercent: null, reason });
+    const nothing = ({ reason, died }: Missing) => ({ degradationPercent: null, reason, ...(died && { died }) });
     const alone = await this.#attackAlone(aggressor);
-    if ('reason' in alone) return nothing(alone.reason);
+    if ('reason' in alone) return nothing(alone);
     const before = this.alone.at(-1) as Served;
     const blocks: Together[] = [];
     for (let i = 0; i < this.#times.together; i++) {
       const block = await this.#together(aggressor);
-      if ('reason' in block) return nothing(block.reason);
+      if ('reason' in block) return nothing(block);
       blocks.push(block);
     }
     await this.serveAlone();
@@ -157,7 +166,7 @@ export class NeighbourPlay {
     return fulfilled(served);
   }
 
-  async #attackAlone(aggressor: Aggressor): Promise<{ rate: number } | { reason: string }> {
+  async #attackAlone(aggressor: Aggressor): Promise<{ rate: number } | Missing> {
     const { aggressorAloneMs: ms } = this.#times;
     const tenant = this.#aggressor ?? (await this.#enterAggressor());
     const [outcome] = await this.#release<Aggression>(new Map([[tenant, this.#attack(aggressor, ms)]]), ms);
@@ -166,7 +175,7 @@ export class NeighbourPlay {
     return { rate: rateOf(aggression) as number };
   }
 
-  async #together(aggressor: Aggressor): Promise<Together | { reason: string }> {
+  async #together(aggressor: Aggressor): Promise<Together | Missing> {
     const { togetherMs } = this.#times;
     const longest = togetherMs * (1 + OVERRUN) + TAIL_MS;
     const victim = this.#victim as WorkerTenant;
@@ -186,11 +195,12 @@ export class NeighbourPlay {
   async #ofAggressor(
     outcome: PromiseSettledResult<Aggression> | undefined,
     tenant: WorkerTenant,
-  ): Promise<Aggression | { reason: string }> {
+  ): Promise<Aggression | Missing> {
     if (outcome?.status !== 'fulfilled') {
       this.#aggressor = null;
       await tenant.stop();
-      return { reason: messageOf(outcome?.reason) };
+      const error: unknown = outcome?.reason;
+      return { reason: messageOf(error), ...(error instanceof WorkerEnded && { died: true }) };
     }
     const reason = idleReason(outcome.value);
     return reason === null ? outcome.value : { reason };
@@ -221,7 +231,7 @@ function fulfilled<T>(outcome: PromiseSettledResult<T> | undefined): T {
 }
 
 /** The work of both while both were running. */
-function beside(requests: Requests, aggression: Aggression, windowNs: number): Together | { reason: string } {
+function beside(requests: Requests, aggression: Aggression, windowNs: number): Together | Missing {
   const { arrivedNs, latencyNs, startedNs, endedNs } = requests;
   const doneNs = latencyNs.map((latency, i) => latency + (arrivedNs[i] as number));
   const victim = { startNs: startedNs, endNs: endedNs, marksNs: doneNs };

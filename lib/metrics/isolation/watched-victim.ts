@@ -1,6 +1,7 @@
 /** A tenant that works continuously while its neighbours fail, and the effects that it observed. */
 import { messageOf } from '../../errors/message-of.js';
 import { askSession } from '../../workers/session-task.js';
+import { WorkerEnded } from '../../workers/worker.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 
 /** A victim without a verified result for longer than this was harmed. */
@@ -33,7 +34,7 @@ export class WatchedVictim {
   readonly tenant: WorkerTenant;
   readonly #now: () => number;
   readonly #slices: Slice[] = [];
-  #error: string | null = null;
+  #error: unknown = null;
   #stopping = false;
   #done: Promise<void> = Promise.resolve();
   #onSlice: (() => void)[] = [];
@@ -59,6 +60,16 @@ export class WatchedVictim {
     return this.#error === null;
   }
 
+  /** Why it stopped; null if it did not. */
+  get error(): string | null {
+    return this.alive ? null : messageOf(this.#error);
+  }
+
+  /** Whether its process ended. */
+  get died(): boolean {
+    return this.#error instanceof WorkerEnded;
+  }
+
   /** Whether rounds that begin from now on are verified within that time. */
   async goesOn(withinMs: number): Promise<boolean> {
     const from = this.#now();
@@ -82,7 +93,7 @@ export class WatchedVictim {
       rounds: sum(({ rounds }) => rounds),
       wrong: sum(({ wrong }) => wrong),
       longestStallMs: Math.max(open, ...slices.map(({ gapNs }) => gapNs)) / 1e6,
-      error: this.#error,
+      error: this.error,
     };
   }
 
@@ -90,7 +101,7 @@ export class WatchedVictim {
     try {
       while (!this.#stopping) await this.#slice(this.#slices.at(-1)?.endedNs ?? this.#now());
     } catch (error) {
-      this.#error = messageOf(error);
+      this.#error = error;
     }
     for (const told of this.#onSlice.splice(0)) told();
   }
