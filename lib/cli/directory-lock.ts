@@ -1,7 +1,7 @@
 /** The lock of a result directory: only one process at a time may write to it. */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants, rmSync } from 'node:fs';
+import { copyFile, link, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import {
@@ -18,7 +18,7 @@ export const LOCK = '.lock';
 export async function lockDirectory(directory: string, option: string): Promise<() => Promise<void>> {
   const path = join(directory, LOCK);
   const own = ownIdentity();
-  if (!(await write(path, own, link))) await takeOver(path, own, directory, option);
+  if (!(await write(path, own, put))) await takeOver(path, own, directory, option);
   // This also runs if the process exits early, because the reader of its output closed it or after a third Ctrl-C.
   const release = () => rmSync(path, { force: true });
   process.once('exit', release);
@@ -28,13 +28,26 @@ export async function lockDirectory(directory: string, option: string): Promise<
   };
 }
 
+/** Errors of folders without hard links: FAT, exFAT, some network and user-space file systems. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** Puts a file under a name that no other has; where there are no hard links, in two steps. */
+async function put(temporary: string, path: string): Promise<void> {
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    await copyFile(temporary, path, constants.COPYFILE_EXCL);
+  }
+}
+
 /** Written under another name first, so that it is never read half-written; false if it already exists. */
-async function write(path: string, owner: ProcessIdentity, put: typeof link | typeof rename): Promise<boolean> {
+async function write(path: string, owner: ProcessIdentity, into: typeof put | typeof rename): Promise<boolean> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
   const file = await open(temporary, 'wx');
   try {
     await file.writeFile(`${JSON.stringify(owner)}\n`);
-    await put(temporary, path);
+    await into(temporary, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -50,10 +63,10 @@ async function takeOver(path: string, own: ProcessIdentity, directory: string, o
   const found = await ownerOf(path);
   if (!isStale(found)) throw await heldBy(path, directory, option);
   const guard = `${path}.takeover`;
-  if (!(await write(guard, own, link))) throw await heldBy(guard, directory, option);
+  if (!(await write(guard, own, put))) throw await heldBy(guard, directory, option);
   try {
     const owner = await ownerOf(path);
-    const taken = isStale(owner) && (await write(path, own, owner === 'gone' ? link : rename));
+    const taken = isStale(owner) && (await write(path, own, owner === 'gone' ? put : rename));
     if (!taken) throw await heldBy(path, directory, option);
   } finally {
     await rm(guard, { force: true });

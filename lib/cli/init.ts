@@ -1,10 +1,10 @@
 /** `gpu-virt-bench init [DIR]` */
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { packageRoot } from '../package-root.js';
 import { exitCodes } from './exit-codes.js';
-import { writeStdout, writeWithoutLinks } from './output.js';
+import { makeDirectory, writeStdout, writeWithoutLinks } from './output.js';
 
 /** The files to write, from the example that the documentation explains. */
 const files = [
@@ -20,11 +20,9 @@ export async function init(directory = '.'): Promise<number> {
       throw new UsageError(
         `${quoted(path)} exists, and init never overwrites a file: move it, or name another directory.`,
       );
-  for (const { path, example } of targets) {
-    const text = await readFile(join(packageRoot, 'examples', example), 'utf8');
-    await mkdir(dirname(path), { recursive: true });
-    await writeWithoutLinks(path, text);
-  }
+  for (const { path } of targets) await makeDirectory(dirname(path), 'DIR');
+  for (const { path, example } of targets)
+    await writeWithoutLinks(path, await readFile(join(packageRoot, 'examples', example), 'utf8'));
   const [thresholds, workflow] = targets.map(({ path }) => path);
   await writeStdout(
     `Wrote ${thresholds} and ${workflow}.\n` +

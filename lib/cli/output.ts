@@ -1,8 +1,9 @@
 /** Outputs: standard output, or a file that appears completely or not at all. */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { access, lstat, mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isOfEnded, ownMark } from '../environment/process-identity.js';
 import { reasonOf, unwritable } from '../errors/unwritable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { shown } from '../report/screen.js';
@@ -19,6 +20,7 @@ export async function checkTarget(target: string, option: string): Promise<void>
   if (existing?.isDirectory() || target.endsWith('/')) throw refuse('it is a directory');
   try {
     if (existing) await access(target, constants.W_OK);
+    if (existing?.isCharacterDevice()) return writeNothing(target);
     if (existing && !existing.isFile()) return;
     await probe(target);
   } catch (error) {
@@ -56,8 +58,19 @@ async function makePath(path: string): Promise<void> {
   }
 }
 
+/** /dev/full refuses even that. */
+function writeNothing(device: string): void {
+  const descriptor = openSync(device, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    writeSync(descriptor, Buffer.alloc(0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 async function probe(target: string): Promise<void> {
   const path = await aside(target);
+  await removeAbandonedAsides(dirname(path));
   await (await open(path, 'wx')).close();
   await rm(path);
 }
@@ -138,8 +151,19 @@ export async function followed(target: string): Promise<string> {
 
 async function aside(target: string): Promise<string> {
   const path = await followed(target);
-  // Random, because processes in different containers have the same PID; opened with O_EXCL.
-  return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
+  // Random, because a process may write two files of one name; opened with O_EXCL.
+  return join(dirname(path), `.${basename(path)}.${ownMark()}.${randomBytes(4).toString('hex')}.tmp`);
+}
+
+const ASIDE = /^\..+\.(\d+-\d+-[0-9a-f]{12})\.[0-9a-f]{8}\.tmp$/;
+
+/** Removes what killed processes of this machine wrote aside in that folder. */
+export async function removeAbandonedAsides(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, mark] = ASIDE.exec(name) ?? [];
+    // A failed removal is tried again at the next start.
+    if (mark !== undefined && isOfEnded(mark)) await rm(join(folder, name), { force: true }).catch(() => {});
+  }
 }
 
 /** Resolves once the system has accepted the text, so that exiting right after loses nothing. */

@@ -16,7 +16,7 @@ import type { Stage } from '../run/detect.js';
 import { configText } from '../systems/config-text.js';
 import type { System } from '../systems/system.js';
 import { LOCK, lockDirectory } from './directory-lock.js';
-import { failureOf, isLink, makeDirectory, type Text, writeWithoutLinks } from './output.js';
+import { failureOf, isLink, makeDirectory, removeAbandonedAsides, type Text, writeWithoutLinks } from './output.js';
 import { type Output, publish } from './document-outputs.js';
 import { REQUEST, type StoredRequest } from './stored-request.js';
 import { transcript, warn } from './talk.js';
@@ -61,6 +61,7 @@ export async function openDirectory(
   try {
     // Checked with the lock held, because another process may have finished just before.
     if (resume === undefined) await refuseUsed(path);
+    for (const folder of [RAW, LOGS]) await removeAbandonedAsides(join(path, folder));
   } catch (error) {
     await close(unlock);
     throw error;
@@ -208,9 +209,15 @@ function whyAgain(document: RunDocument): string | null {
   const { metrics } = document;
   if (isUnattested(document)) return 'was not attested';
   if (metrics.some(({ status }) => status === 'failed')) return 'failed';
+  const [dead] = metrics.filter(isOfDeath);
+  if (dead) return `has ${dead.id} without a number, because a process died`;
   // The cause that made every number invalid may be gone.
   return metrics.length > 0 && metrics.every(({ status }) => status === 'invalid') ? 'has no valid number' : null;
 }
+
+/** A process that a signal ended is named so in every reason. */
+const isOfDeath = ({ status, reason = '' }: RunDocument['metrics'][number]): boolean =>
+  status === 'invalid' && /\bwas killed by SIG|\bworker process ended\b/.test(reason);
 
 async function readRound(path: string): Promise<RunDocument | null> {
   const found = await readJson(path);

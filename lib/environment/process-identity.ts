@@ -2,7 +2,8 @@
  * Identifies the owner of something that stays on disk if its owner is killed. PIDs are reused, so the start time, the
  * boot and the PID namespace are needed to identify a process.
  */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import * as v from 'valibot';
 
 export const processIdentitySchema = v.strictObject({
@@ -55,11 +56,36 @@ const here = () => ({
   host: readText('/proc/sys/kernel/hostname'),
 });
 
-export const ownIdentity = (): ProcessIdentity => ({
-  pid: process.pid,
-  startTime: startTimeOf(process.pid) as string,
-  ...here(),
-});
+/** Null if it has ended. */
+export function identityOf(pid: number): ProcessIdentity | null {
+  const startTime = startTimeOf(pid);
+  return startTime === null ? null : { pid, startTime, ...here() };
+}
+
+export const ownIdentity = (): ProcessIdentity => identityOf(process.pid) as ProcessIdentity;
+
+/**
+ * The owner in a file's name: PID, start time, and a short hash of where these are valid. Only the PID without /proc, as
+ * on macOS, where nothing tells one process from a later one.
+ */
+export function ownMark(): string {
+  if (!existsSync('/proc/self/stat')) return String(process.pid);
+  const { pid, startTime } = ownIdentity();
+  return [pid, startTime, placeHash()].join('-');
+}
+
+/** Whether the process of a mark was one of this boot and PID namespace, and has ended. */
+export function isOfEnded(mark: string): boolean {
+  const [pid = '', startTime, place] = mark.split('-');
+  if (place !== placeHash()) return false;
+  const found = startTimeOf(Number(pid));
+  return found !== HIDDEN && found !== startTime;
+}
+
+function placeHash(): string {
+  const { bootId, pidNamespace, host } = here();
+  return createHash('sha256').update([bootId, pidNamespace, host].join('\0')).digest('hex').slice(0, 12);
+}
 
 export function ownerState({ pid, startTime, bootId, pidNamespace, host }: ProcessIdentity): OwnerState {
   const now = here();

@@ -1,13 +1,12 @@
 /** Runs a program with its driver calls counted, in all processes that it starts. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type CallCounts, readCallCounts } from '../native/call-counts.js';
 import type { Phase } from '../results/call-profile.js';
 import { exportedSymbols } from '../systems/elf.js';
 import { parseVariable } from '../systems/ld-preload.js';
+import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-directory.js';
 import { type ForegroundProgram, startInForeground } from '../workers/foreground.js';
 import type { Ending } from '../workers/launcher.js';
 import { LineSplitter } from '../workers/lines.js';
@@ -44,7 +43,8 @@ export interface Recording {
 /** Throws UsageError if the program cannot be started, or could not be counted. */
 export async function recordCalls(request: RecordRequest): Promise<Recording> {
   const preload = await preloads(request);
-  const folder = await mkdtemp(join(tmpdir(), 'gvb-calls-'));
+  await removeAbandonedDirectories();
+  const folder = await makeRunDirectory('calls');
   try {
     const environment = { ...request.environment, LD_PRELOAD: preload, GVB_COUNT_FOLDER: folder };
     const program = startInForeground(request.command, environment, request.window === null);

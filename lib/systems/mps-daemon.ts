@@ -12,6 +12,7 @@ import { SERVERS_FILE } from '../environment/mps.js';
 import { packageRoot } from '../package-root.js';
 import { BoundedLog } from '../workers/lines.js';
 import { runCommand } from './command.js';
+import { daemonFile } from './recorded-daemon.js';
 import { exists } from './state-files.js';
 import type { RunState } from './system.js';
 
@@ -98,9 +99,10 @@ export class MpsDaemon {
   }
 
   #startGuardian(): ChildProcess {
-    const { control, partitioned } = this.#options;
+    const { control, directory, partitioned } = this.#options;
+    const record = daemonFile(directory);
     // A process group of its own: Ctrl-C must reach only the run, which still has clients.
-    const child = spawn(process.execPath, [guardian, control, ...(partitioned ? ['-S'] : [])], {
+    const child = spawn(process.execPath, [guardian, control, record, ...(partitioned ? ['-S'] : [])], {
       env: this.#environment,
       stdio: ['pipe', 'ignore', 'pipe'],
       detached: true,

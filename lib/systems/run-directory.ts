@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import {
   ownerState,
@@ -10,10 +10,14 @@ import {
   type ProcessIdentity,
   processIdentitySchema,
 } from '../environment/process-identity.js';
+import { unwritable } from '../errors/unwritable.js';
+import { quoted } from '../errors/usage-error.js';
+import { endRecordedDaemons } from './recorded-daemon.js';
 
-const PREFIX = 'gvb-';
+/** What a directory is for: a run, what a witness saw, the counts of a program's calls. */
+const PREFIXES = { run: 'gvb-', witness: 'gvb-witness-', calls: 'gvb-calls-' } as const;
 /** `mkdtemp` adds six characters. */
-const OWN_NAME = /^gvb-[A-Za-z0-9]{6}$/;
+const OWN_NAME = /^gvb-(?:witness-|calls-)?[A-Za-z0-9]{6}$/;
 const OWNER_FILE = 'owner.json';
 const LARGEST_OWNER_FILE = 4_096;
 
@@ -26,10 +30,22 @@ export const lasting = (value: string): string => value.replace(ownPath, '/{runD
 /** Whether it only names a run's directory and says nothing about the system. */
 export const isOfOneRun = (value: string): boolean => lasting(value) !== value;
 
-/** Creates a directory that records its owner, so that a later start can remove it if this process is killed. */
-export async function makeRunDirectory(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), PREFIX));
-  await writeFile(join(path, OWNER_FILE), JSON.stringify(ownIdentity()), { flag: 'wx', mode: 0o600 });
+/**
+ * Creates a directory that records its owner, so that a later start can remove it if this process is killed. Its path is
+ * absolute: processes in other working directories get it.
+ */
+export async function makeRunDirectory(purpose: keyof typeof PREFIXES = 'run'): Promise<string> {
+  const prefix = join(resolve(tmpdir()), PREFIXES[purpose]);
+  const path = await mkdtemp(prefix).catch((error: unknown) => {
+    throw unwritable(quoted(`${prefix}…`), error);
+  });
+  const owner = join(path, OWNER_FILE);
+  try {
+    await writeFile(owner, JSON.stringify(ownIdentity()), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    await rm(path, { recursive: true, force: true });
+    throw unwritable(quoted(owner), error);
+  }
   return path;
 }
 
@@ -77,10 +93,12 @@ async function isAbandoned(directory: string): Promise<boolean> {
 
 /** Removes the run directories that this user's ended processes left behind; returns their paths. */
 export async function removeAbandonedDirectories(): Promise<string[]> {
-  const names = await readdir(tmpdir()).catch(() => [] as string[]);
+  const folder = resolve(tmpdir());
+  const names = await readdir(folder).catch(() => [] as string[]);
   const removed: string[] = [];
-  for (const directory of names.filter((name) => OWN_NAME.test(name)).map((name) => join(tmpdir(), name))) {
+  for (const directory of names.filter((name) => OWN_NAME.test(name)).map((name) => join(folder, name))) {
     if (!(await isAbandoned(directory))) continue;
+    endRecordedDaemons(directory);
     // A failed removal is tried again at the next start.
     const gone = await rm(directory, { recursive: true, force: true }).then(
       () => true,

@@ -2,10 +2,10 @@
  * What libgvb-witness.so wrote: the files that were mapped in every process that it was loaded into, at its start, and the
  * libraries that were loaded at its exit or at that of a forked child.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mappedFiles } from '../systems/ld-preload.js';
+import { makeRunDirectory } from '../systems/run-directory.js';
 import type { SeenProcess } from './seen-process.js';
 
 const MOST_RECORDS = 4_000;
@@ -23,7 +23,7 @@ export const canPreload = (library: string): boolean => !/[\s:]/.test(library);
 
 export async function witnessOf(library: string | null): Promise<Witness | null> {
   if (library === null || !canPreload(library)) return null;
-  const folder = await mkdtemp(join(tmpdir(), 'gvb-witness-'));
+  const folder = await makeRunDirectory('witness');
   return {
     variables: (environment) => ({
       ...environment,

@@ -125,6 +125,14 @@ describe('bad input', () => {
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['file', 'folder']);
   });
 
+  it('refuses to write to /dev/full, before measuring', async () => {
+    expectRefusal(await refused(['run', '--simulate', '--json', '/dev/full']), /no space is left on its disk/);
+  });
+
+  it('refuses to make a directory where none can be', async () => {
+    expectRefusal(await refused(['init', '/proc/gpu-virt-bench/new']), /DIR to be a directory that can be written/);
+  });
+
   it.skipIf(process.getuid?.() === 0)('refuses to write without permission', async () => {
     const outcome = await command(['run', '--simulate', '--json', '/gpu-virt-bench.json']);
     expect(outcome.stderr).toMatch(/^error: .*permission denied\.\n$/);

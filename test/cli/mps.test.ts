@@ -291,6 +291,43 @@ describe.concurrent('mps', () => {
     await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
   });
 
+  it('leaves no daemon to the next start if the coordinator and the guardian are killed together', async () => {
+    const temporary = emptyFolder();
+    const path = programs();
+    const systems = ['--system', 'mps', '--system', 'native', '--output', join(emptyFolder(), 'out')];
+    const run = start(
+      ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems],
+      { PATH: path, TMPDIR: temporary },
+      sim,
+    );
+    await run.said('Device 0');
+    const running = () => processesIn(temporary).join('\n');
+    await passing(() => expect(running()).toContain(`${control} -f`));
+    await passing(() =>
+      expect(readdirSync(temporary, { recursive: true })).toContainEqual(expect.stringMatching(/daemon\.json$/)),
+    );
+    const { pid } = run.child;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    const isGuardian = (child: number) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('mps-guardian');
+    const guardian = children.find(isGuardian) as number;
+    run.child.kill('SIGKILL');
+    process.kill(guardian, 'SIGKILL');
+    await run.done;
+    await passing(() => expect(running()).toMatch(/-f/));
+    await command(['run', 'OH-002', '--simulate', '--iterations', '20'], { TMPDIR: temporary }, sim);
+    await passing(() => expect(running()).toBe(''));
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('works with a relative TMPDIR', async () => {
+    const folder = emptyFolder();
+    mkdirSync(join(folder, 't'));
+    const outcome = await start(args('mps', folder), { PATH: programs(), TMPDIR: 't' }, sim, folder).done;
+    expect(outcome.stderr).not.toMatch(/^error/m);
+    expect(outcome.code).toBe(0);
+    expect(readdirSync(join(folder, 't'))).toEqual([]);
+  });
+
   it('refuses unknown limits', async () => {
     const { code, stderr } = await command(args('mps:sm=0', emptyFolder()), { PATH: programs() }, sim);
     expect(code).toBe(2);

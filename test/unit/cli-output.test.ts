@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkTarget, writeWhole, writeWithoutLinks } from '../../lib/cli/output.js';
+import { ownMark } from '../../lib/environment/process-identity.js';
 import { temporaryFolder } from '../temporary.js';
 
 let folder: string;
@@ -37,6 +38,16 @@ describe('checking a target before measuring', () => {
   it('refuses a name that ends in a slash', () => expect(check('new/')).rejects.toThrow(/it is a directory/));
   it('refuses a missing directory', () => expect(check('no/x.json')).rejects.toThrow(/its directory does not exist/));
   it('refuses no name at all', () => expect(checkTarget('', '--json')).rejects.toThrow(/received '': it is empty/));
+
+  it('removes what a killed process wrote aside, and nothing of others', async () => {
+    const [pid = '', startTime = '', place = ''] = ownMark().split('-');
+    const aside = (...mark: string[]) => `.x.json.${mark.join('-')}.0123abcd.tmp`;
+    const ended = [aside(pid, '1', place), aside('4194303', startTime, place)];
+    const kept = [aside(pid, startTime, place), aside(pid, '1', 'abcdefabcdef'), '.x.json.1.tmp', 'x.tmp'];
+    for (const name of [...ended, ...kept]) writeFileSync(join(folder, name), '');
+    await check('new.json');
+    expect(readdirSync(folder).sort()).toEqual(kept.sort());
+  });
 
   it('refuses a file in place of the directory', async () => {
     writeFileSync(join(folder, 'file'), '');

@@ -115,6 +115,15 @@ describe('a round that was measured before --resume', () => {
       'has no valid number',
       { metrics: [result('OH-001', { status: 'invalid', value: null, reason: 'x' })] },
     ],
+    ...[
+      'every death was seen again when its fault was raised again: trap: the victim: The worker process was killed by SIGKILL, and not again',
+      'no probe was killed only once: cuInit was killed by SIGKILL, and not when it was run again',
+      'The worker process ended with exit code 137.',
+    ].map((reason): [string, string | null, Partial<RunDocument>] => [
+      `the reason ${reason}`,
+      'has OH-001 without a number, because a process died',
+      { metrics: [result('OH-001', { status: 'invalid', value: null, reason }), result('OH-002')] },
+    ]),
     ['a failed proof', 'was not attested', { system: { ...system, attestation: [failedProof] } }],
     ['a worker that was not looked at again', 'was not attested', { system: { ...system, notCheckedAfter: 'x' } }],
   ])('with %s (why it is measured again: %s)', async (_, why, change) => {
@@ -122,6 +131,7 @@ describe('a round that was measured before --resume', () => {
     const directory = await openDirectory({ output: 'out' }, []);
     const document = runDocument({ metrics: [result('OH-001'), result('OH-002')], ...change });
     await directory.keepRound(0, 0, document, '');
+    await directory.close();
     const [rounds] = await finishedRounds('out', [environmentSystem({})], 1);
     expect(rounds).toEqual(why === null ? [document] : []);
     const warning = `warning: raw/round-0001-system-1.json ${why}: it is measured again.\n`;

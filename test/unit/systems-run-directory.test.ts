@@ -1,9 +1,24 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ownIdentity } from '../../lib/environment/process-identity.js';
 import { isOfOneRun, lasting, makeRunDirectory, removeAbandonedDirectories } from '../../lib/systems/run-directory.js';
+import { daemonFile, recordDaemon } from '../../lib/systems/recorded-daemon.js';
+import { fileSystem } from '../cli/file-system.js';
 import { temporaryFolder } from '../temporary.js';
+
+const full = fileSystem('size=64k');
 
 describe('a path in a run directory', () => {
   it.each([
@@ -106,6 +121,59 @@ describe('a run directory', () => {
     utimesSync(directory, time, time);
     expect(await removeAbandonedDirectories()).toEqual(isRemoved ? [directory] : []);
     expect(existsSync(directory)).toBe(!isRemoved);
+  });
+
+  it.each(['witness', 'calls'] as const)(
+    'of a %s has an owner too, and is removed when that has ended',
+    async (purpose) => {
+      const directory = await makeRunDirectory(purpose);
+      expect(directory).toMatch(new RegExp(`/gvb-${purpose}-.{6}$`));
+      expect(await removeAbandonedDirectories()).toEqual([]);
+      writeFileSync(join(directory, 'owner.json'), JSON.stringify(dead()));
+      expect(await removeAbandonedDirectories()).toEqual([directory]);
+    },
+  );
+
+  it('has an absolute path below a relative TMPDIR', async () => {
+    vi.stubEnv('TMPDIR', relative(process.cwd(), folder));
+    const directory = await makeRunDirectory();
+    expect(dirname(directory)).toBe(folder);
+    writeFileSync(join(directory, 'owner.json'), JSON.stringify(dead()));
+    expect(await removeAbandonedDirectories()).toEqual([directory]);
+  });
+
+  it('is named if it cannot be made', async () => {
+    vi.stubEnv('TMPDIR', join(folder, 'absent'));
+    await expect(makeRunDirectory()).rejects.toThrow(
+      `Could not write '${folder}/absent/gvb-…': its directory does not exist.`,
+    );
+  });
+
+  it.skipIf(full === null)('is named, and does not stay, if its disk is full', async () => {
+    vi.stubEnv('TMPDIR', full as string);
+    writeFileSync(join(full as string, 'rest'), '');
+    expect(() => writeFileSync(join(full as string, 'rest'), Buffer.alloc(2 ** 20))).toThrow(/ENOSPC/);
+    await expect(makeRunDirectory()).rejects.toThrow(/^Could not write '.*\/gvb-.*': no space is left on its disk\.$/);
+    expect(readdirSync(full as string)).toEqual(['rest']);
+  });
+
+  it('is removed with the daemon that it records, which its guardian did not end', async () => {
+    const directory = left('gvb-aB3xYz', dead());
+    const daemon = spawn('sleep', ['600']);
+    const other = spawn('sleep', ['600']);
+    try {
+      recordDaemon(daemonFile(join(directory, 'state')), daemon.pid as number);
+      mkdirSync(join(directory, 'second'));
+      const identity = { ...ownIdentity(), pid: other.pid, startTime: '1' };
+      writeFileSync(daemonFile(join(directory, 'second')), JSON.stringify(identity));
+      const ended = once(daemon, 'exit');
+      expect(await removeAbandonedDirectories()).toEqual([directory]);
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      // Another process has the number of the second.
+      expect(other.exitCode ?? other.signalCode).toBeNull();
+    } finally {
+      for (const each of [daemon, other]) each.kill('SIGKILL');
+    }
   });
 
   it('is removed if its host has booted since', async () => {
