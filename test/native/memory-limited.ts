@@ -38,7 +38,15 @@ const asMpsClient = (limit: string): Record<string, string> => {
   return { CUDA_MPS_PIPE_DIRECTORY: pipes, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: `0=${limit}` };
 };
 
-export async function limited({ memory, interpose, driver, memLimit, record, sim, environment }: Limited): Promise<System> {
+export async function limited({
+  memory,
+  interpose,
+  driver,
+  memLimit,
+  record,
+  sim,
+  environment,
+}: Limited): Promise<System> {
   const folder = emptyFolder();
   const layer = interpose && {
     LD_PRELOAD: interposerLibrary() ?? '',
