@@ -21,8 +21,6 @@ namespace {
 
 constexpr const char* kVdso = "linux-vdso.so.1";
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.find_last_of('/') + 1); }
-
 const Mapping* mapping_of(const std::vector<Mapping>& mappings, uintptr_t address) {
   const auto found = std::find_if(mappings.begin(), mappings.end(), [&](const Mapping& mapping) {
     return address >= mapping.begin && address < mapping.end;
@@ -43,9 +41,12 @@ bool in_vdso(uintptr_t address) {
 class CLibrary {
  public:
   CLibrary() {
-    // The kernel mapped the loader itself, and libc lies beside it. A library of that name elsewhere is another one.
-    const Mapping* loader = mapping_of(mappings_, auxiliary_value(AT_BASE));
-    if (loader) folder_ = folder_of(loader->path);
+    const auto libc = std::find_if(images_.begin(), images_.end(), [](const ElfImage& image) {
+      return image.soname() == "libc.so.6" && image.find("__libc_start_main");
+    });
+    if (libc == images_.end()) return;
+    path_ = libc->path();
+    folder_ = folder_of(*libc);
   }
 
   LibcFunction judge(const NamedAddress& named) const {
@@ -65,16 +66,19 @@ class CLibrary {
     return function;
   }
 
-  // Whether an object is libc, or a library that was once a part of it, from the loader's own folder.
+  // Whether an object is libc, the loader that the kernel mapped, or a library that was once a part of libc and lies
+  // beside it: one of that name elsewhere is another one.
   bool is_part(const ElfImage& image) const {
+    if (image.path() == path_ || image.base() == auxiliary_value(AT_BASE)) return true;
     const std::string name = image.soname();
-    const bool named = name == "libc.so.6" || name == "libdl.so.2" || name == "libpthread.so.0";
-    const Mapping* mapping = mapping_of(mappings_, reinterpret_cast<uintptr_t>(image.dynamic()));
-    return (named || name.rfind("ld-linux", 0) == 0) && mapping &&
-           (folder_.empty() || folder_of(mapping->path) == folder_);
+    return (name == "libdl.so.2" || name == "libpthread.so.0") && !folder_.empty() && folder_of(image) == folder_;
   }
 
  private:
+  std::string folder_of(const ElfImage& image) const {
+    const Mapping* mapping = mapping_of(mappings_, reinterpret_cast<uintptr_t>(image.dynamic()));
+    return mapping ? mapping->path.substr(0, mapping->path.find_last_of('/') + 1) : "";
+  }
   bool program_imports(const char* name) const {
     const ElfImage* program = image_of(images_, "");
     return program && !program->find(name);
@@ -82,7 +86,7 @@ class CLibrary {
 
   const std::vector<Mapping> mappings_ = file_mappings();
   const std::vector<ElfImage> images_ = ElfImage::all();
-  std::string folder_;
+  std::string path_, folder_;  // of libc
 };
 
 template <class Function>

@@ -15,7 +15,7 @@ struct LibcFunction {
   bool own;           // libc or the vDSO owns it, and libc's code equals its file
 };
 
-// Whether an object is the libc, libdl or loader of this process. A library of that name from another folder is not.
+// Whether an object is the libc or loader of this process, or a libdl beside that libc.
 bool is_c_library(const ElfImage& image);
 
 using NamedAddress = std::pair<const char*, const void*>;

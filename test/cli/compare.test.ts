@@ -96,7 +96,7 @@ describe('compare', () => {
     expect(code).toBe(5);
     const result = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result?.reason).toMatch(/^layer not active: the named libraries intercept .*interposes: false\.$/);
+    expect(result?.reason).toMatch(/^layer not active: the named libraries intercept: .*interposes: false\.$/);
     expect(stderr).toMatch(/^warning: inert \(unverified\): layer not active: /m);
 
     const allowed = await of(',interposes=false');

@@ -1,6 +1,6 @@
 /** Temporary file systems for tests, unmounted after the file. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -14,4 +14,11 @@ export function fileSystem(options: string): string | null {
     rmSync(folder, { recursive: true });
   });
   return status === 0 ? folder : null;
+}
+
+/** A folder in which files can be made, and nothing can be written into them. Null without permission. */
+export function fullFolder(): string | null {
+  const folder = fileSystem('size=4k');
+  if (folder !== null) writeFileSync(join(folder, 'filler'), Buffer.alloc(4096));
+  return folder;
 }

@@ -7,7 +7,7 @@ import { columnNames } from '../../lib/monitor/columns.js';
 import type { GpuSample } from '../../lib/monitor/sample.js';
 import { passing } from '../waiting.js';
 import { command, emptyFolder, hasDriver, main, processesOf, type Running, start } from './command.js';
-import { fileSystem } from './file-system.js';
+import { fileSystem, fullFolder } from './file-system.js';
 
 const watch = ['monitor', '--simulate'];
 const inFolder = () => join(emptyFolder(), 'gpu.csv');
@@ -169,6 +169,7 @@ describe('monitor', () => {
 
 /** Enough space for some hundred rows. */
 const small = fileSystem('size=32k');
+const full = fullFolder();
 
 describe('monitor refuses or reports', () => {
   const refusal = async (args: readonly string[]) => {
@@ -184,6 +185,7 @@ describe('monitor refuses or reports', () => {
     [['--device', '7'], /Expected --device to be 0 or a UUID of this machine's GPUs but received 7\./],
     [['--device', '../x'], /Expected --device to be .* but received '\.\.\/x'\./],
     [['--csv', '/nowhere/x.csv'], /Expected --csv to be a file that can be written but received '\/nowhere\/x\.csv': its directory does not exist\./],
+    [['--csv', '/dev/full'], /Expected --csv .*: no space is left on its disk\./],
     [['--csv', '/tmp'], /Expected --csv .*: it is a directory\./],
     [['--csv', '-', '--json'], /Expected --csv to be a file beside --json but received -/],
   ] as const)('%j', async (args, message) => {
@@ -191,10 +193,11 @@ describe('monitor refuses or reports', () => {
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(message)]);
   }); // prettier-ignore
 
-  it('a CSV that cannot be written', async () => {
-    const { code, stderr } = await command([...watch, '--csv', '/dev/full', '--duration', '10min']);
+  it.skipIf(full === null)('a CSV that cannot be written', async () => {
+    const csv = join(full as string, 'gpu.csv');
+    const { code, stderr } = await command([...watch, '--csv', csv, '--duration', '10min']);
     expect(code).toBe(1);
-    expect(stderr).toBe("error: Could not write '/dev/full': no space is left on its disk.\n");
+    expect(stderr).toContain(`error: Could not write '${csv}': no space is left on its disk.\n`);
   });
 
   it.skipIf(small === null)('a disk that fills while it samples, and leaves only complete lines', async () => {

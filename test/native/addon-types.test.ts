@@ -29,7 +29,7 @@ function example(text: string): unknown {
   const type = types.get(text)?.text ?? text;
   if (type.includes('null')) return null;
   const [choice] = type.match(/(?<=')[^']+/) ?? [];
-  return choice ?? { number: 1, boolean: true, string: 'x', 'number[]': [1] }[type];
+  return choice ?? { number: 1, boolean: true, string: 'x', 'number[]': [1], 'string[]': ['x'] }[type];
 }
 
 const requests = topics.flatMap(({ functions }) =>

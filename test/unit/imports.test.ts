@@ -70,8 +70,6 @@ describe('the folders of lib/', () => {
   it('start processes through a launcher, except for those that must outlive the coordinator', () => {
     const starting = files.filter((file) => readFileSync(file, 'utf8').includes("'node:child_process'"));
     expect(starting.map((file) => relative(lib, file)).sort()).toEqual([
-      // The coordinator itself, without the caller's preload.
-      'cli/restart.ts',
       // Containers are removed, however the coordinator ended.
       'systems/container/container-guardian.ts',
       'systems/container/container-guarding.ts',

@@ -149,7 +149,7 @@ describe('the proofs of a custom system', () => {
       const { system } = await prepared(raw as RawMap);
       const { invalid, layer: seen } = await system.attest(inert);
       expect(invalid).toMatch(
-        /^layer not active: the named libraries intercept .*nothing intercepts: .*interposes: false/,
+        /^layer not active: the named libraries intercept: .*nothing intercepts: .*interposes: false/,
       );
       expect(seen).toMatchObject({ path: layer, active: false });
     }

@@ -21,7 +21,7 @@ describe('native', () => {
   it('is proven by a driver that owns everything and the whole card', async () => {
     const { invalid, proofs, layer } = await attest(withDevice({ visibleMemoryBytes: CARD * 0.98 }));
     expect({ invalid, layer }).toEqual({ invalid: undefined, layer: null });
-    expect(proofs.map(({ passed }) => passed)).toEqual([true, true, true, true, true, true, true, true]);
+    expect(proofs.map(({ passed }) => passed)).toEqual([true, true, true, true, true, true, true, true, true]);
   });
 
   it.each<[string, Description, RegExp]>([
