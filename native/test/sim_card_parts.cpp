@@ -268,16 +268,31 @@ void mps_limits() {
   CHECK_EQUAL(cuMemAlloc_v2(&address, free), CUDA_SUCCESS);
 }
 
-void unlike_cards() {
+namespace {
+
+int multiprocessors_of(int device) {
+  int value = 0;
+  CHECK_EQUAL(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device), CUDA_SUCCESS);
+  return value;
+}
+
+}  // namespace
+
+// By default the card with most multiprocessors comes first, also for the indexes in CUDA_VISIBLE_DEVICES.
+void unlike_order() {
+  setenv("CUDA_VISIBLE_DEVICES", "0,2,1", 1);
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
-  const auto multiprocessors = [](int device) {
-    int value = 0;
-    CHECK_EQUAL(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device), CUDA_SUCCESS);
-    return value;
-  };
-  CHECK_EQUAL(multiprocessors(0), 100);
-  CHECK_EQUAL(multiprocessors(1), 50);
-  CHECK_EQUAL(multiprocessors(2), 100);
+  CHECK_EQUAL(multiprocessors_of(0), 70);
+  CHECK_EQUAL(multiprocessors_of(1), 30);
+  CHECK_EQUAL(multiprocessors_of(2), 50);
+}
+
+void unlike_cards() {
+  setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+  CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
+  CHECK_EQUAL(multiprocessors_of(0), 100);
+  CHECK_EQUAL(multiprocessors_of(1), 50);
+  CHECK_EQUAL(multiprocessors_of(2), 100);
   size_t bytes = 0;
   CHECK_EQUAL(cuDeviceTotalMem_v2(&bytes, 1), CUDA_SUCCESS);
   CHECK_EQUAL(bytes, 143771 * kMiB);

@@ -65,6 +65,7 @@ void two_halves();
 void mps_limits();
 void green_contexts();
 void unlike_cards();
+void unlike_order();
 void mig();
 void ipc();
 void shareable_handles();

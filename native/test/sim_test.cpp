@@ -49,6 +49,7 @@ const Part kParts[] = {
     {"twoHalves", GVB_FAST ",mps=1", two_halves},
     {"mpsLimits", GVB_FAST ",mps=1", mps_limits},
     {"greenContexts", kFast, green_contexts},
+    {"unlikeOrder", GVB_FAST ",devices=3,sms@0=30,sms@1=70,sms@2=50", unlike_order},
     {"unlikeCards", GVB_FAST ",devices=3,sms=100,sms@1=50,memory_mib@2=1000,dram_gbs@1=100", unlike_cards},
     {"mig", GVB_FAST ",devices=2,mig@1=3+2+1", mig},
     {"ipc", kFast, ipc},
