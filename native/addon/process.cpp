@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <system_error>
@@ -39,9 +40,8 @@ Nothing die_with_parent() {
 }
 
 std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<const char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(text.c_str());
-  pointers.push_back(nullptr);
+  std::vector<const char*> pointers(texts.size() + 1, nullptr);
+  std::transform(texts.begin(), texts.end(), pointers.begin(), [](const std::string& text) { return text.c_str(); });
   return pointers;
 }
 

@@ -17,7 +17,7 @@ inline int64_t now_ns() {
   clock_gettime(CLOCK_MONOTONIC_RAW, &t);
   const uint64_t after = processor_counter();
   const int64_t now = static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-  ClockWatch::of_thread().saw(now, before, after);
+  ClockWatch::of_thread().saw(now, {before, after});
   return now;
 }
 

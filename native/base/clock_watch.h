@@ -14,6 +14,11 @@ struct ClockAgreement {
   int64_t largest_ns = 0;  // the largest such difference
 };
 
+// The processor's counter before and behind a reading of the clock.
+struct CounterSpan {
+  uint64_t before, after;
+};
+
 class ClockWatch {
  public:
   // From now on, with the counter's rate; readings before are not compared.
@@ -25,7 +30,8 @@ class ClockWatch {
     return watch;
   }
 
-  void saw(int64_t now, uint64_t before, uint64_t after) {
+  void saw(int64_t now, CounterSpan counter_span) {
+    const auto [before, after] = counter_span;
     const double rate = ns_per_tick.load(std::memory_order_relaxed);
     if (rate == 0) return;
     const double took = static_cast<double>(after - before) * rate;

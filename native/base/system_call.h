@@ -5,7 +5,8 @@
 
 namespace gvb {
 
-// The kernel's result: negative error numbers, and no errno.
+// The kernel's result: negative error numbers, and no errno. The parameters are the kernel's.
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters)
 inline long system_call(long number, long first, long second = 0, long third = 0, long fourth = 0) {
 #if defined(__x86_64__)
   long result = number;
