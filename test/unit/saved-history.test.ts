@@ -125,7 +125,7 @@ describe('a history', () => {
     const report = historyReport({ entries, unreadable: [], leftOut: 0 }, []);
     expect(report).toMatch(/results\/a .* yes$/m);
     // A long folder wraps it into the next line.
-    expect(report).toMatch(/results\/a\s[^]*\(baseline main\)/);
+    expect(report).toMatch(/results\/a\s[^]*\(baseline\s[^]*main\)/);
     expect(report).toMatch(/results\/b .* NO: interrupted$/m);
     expect(trendsOf(entries, metrics).map(({ points }) => points.length)).toEqual([1, 1]);
   });
