@@ -16,18 +16,13 @@ export async function doctor(options: RawJson & { timeout?: string }): Promise<n
   const seconds = parseTimeout(options.timeout);
   const diagnosis = await diagnose({
     system: environmentSystem(),
-    loadAddon: load,
+    loadAddon,
     simulatedFolder: simulatedDriverFolder,
     ...(seconds !== null && { timeoutMs: 1_000 * seconds }),
   });
   if (options.json === undefined) await writeText(`${diagnosisText(diagnosis)}\n`);
   else await writeJson(options.json, diagnosis);
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
-}
-
-function load() {
-  const addon = loadAddon();
-  return addon;
 }
 
 export function diagnosisText(diagnosis: Diagnosis): string {

@@ -48,18 +48,23 @@ abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {
   return nullptr;
 }
 
+std::optional<std::string> nvml_uuid(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  std::array<char, 96> uuid{};
+  if (!nvml.nvmlDeviceGetUUID || nvml.nvmlDeviceGetUUID(device, uuid.data(), uuid.size()) != NVML_SUCCESS)
+    return std::nullopt;
+  return uuid.data();
+}
+
 namespace {
 
 // nullopt if there is no usable NVML; empty if NVML has no such device.
 std::optional<std::string> nvml_uuid_of_index(const Driver& driver, int index) {
   const NvmlApi& nvml = driver.nvml.api;
   abi::nvmlDevice_t handle = nullptr;
-  std::array<char, 96> uuid{};
   if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByIndex_v2 || !nvml.nvmlDeviceGetUUID) return std::nullopt;
   if (nvml.nvmlInit_v2() != NVML_SUCCESS) return std::nullopt;
   if (nvml.nvmlDeviceGetHandleByIndex_v2(static_cast<unsigned>(index), &handle) != NVML_SUCCESS) return "";
-  if (nvml.nvmlDeviceGetUUID(handle, uuid.data(), uuid.size()) != NVML_SUCCESS) return "";
-  return uuid.data();
+  return nvml_uuid(nvml, handle).value_or("");
 }
 
 // The driver and NVML use different prefixes for the same MIG device.

@@ -29,6 +29,8 @@ struct ComputeCapability {
 ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device);
 // NVML's handle of a CUDA device, or nullptr if NVML does not know it.
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
+// A device's UUID as NVML reports it; nullopt if it does not.
+std::optional<std::string> nvml_uuid(const NvmlApi& nvml, abi::nvmlDevice_t device);
 
 // A module of the project's own PTX.
 class Module {

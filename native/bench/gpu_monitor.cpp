@@ -82,11 +82,11 @@ std::vector<ListedGpu> listed_gpus(const Nvml& library) {
     // A GPU that this process may not use (another cgroup, or lost) has no handle.
     const auto device =
         ask.value<abi::nvmlDevice_t>("nvmlDeviceGetHandleByIndex_v2", nvml.nvmlDeviceGetHandleByIndex_v2, i);
-    std::array<char, 96> uuid{}, name{};
-    if (!device || !nvml.nvmlDeviceGetUUID || nvml.nvmlDeviceGetUUID(*device, uuid.data(), uuid.size()) != NVML_SUCCESS)
-      continue;
+    const auto uuid = device ? nvml_uuid(nvml, *device) : std::nullopt;
+    std::array<char, 96> name{};
+    if (!uuid) continue;
     if (nvml.nvmlDeviceGetName) nvml.nvmlDeviceGetName(*device, name.data(), name.size());
-    gpus.push_back({i, uuid.data(), name.data(), library.simulated});
+    gpus.push_back({i, *uuid, name.data(), library.simulated});
   }
   return gpus;
 }

@@ -23,11 +23,9 @@ DeviceInfo with_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, Device
   int mode = 0;
   abi::nvmlMemory_t memory{};
   abi::nvmlPciInfo_t pci{};
-  std::array<char, 96> text{};
   if (nvml.nvmlDeviceGetIndex && nvml.nvmlDeviceGetIndex(handle, &index) == NVML_SUCCESS)
     info.index = static_cast<int>(index);
-  if (nvml.nvmlDeviceGetUUID && nvml.nvmlDeviceGetUUID(handle, text.data(), text.size()) == NVML_SUCCESS)
-    info.uuid = text.data();
+  if (auto uuid = nvml_uuid(nvml, handle)) info.uuid = std::move(*uuid);
   if (nvml.nvmlDeviceGetMemoryInfo && nvml.nvmlDeviceGetMemoryInfo(handle, &memory) == NVML_SUCCESS)
     info.memory_bytes = memory.total;
   if (nvml.nvmlDeviceGetPciInfo_v3 && nvml.nvmlDeviceGetPciInfo_v3(handle, &pci) == NVML_SUCCESS)
@@ -212,7 +210,8 @@ LibcudaInfo libcuda_info(const Driver& driver, const std::vector<ElfImage>& imag
 }
 
 // Objects that could intercept: neither the driver nor libc, but with functions that those have.
-std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::vector<ElfImage>& images) {
+std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::vector<ElfImage>& images,
+                                             const CLibrary& libc) {
   const auto expected = [&](const ElfImage& image) {
     const std::string& path = image.path();
     return path.empty() || path == driver.driver_path || path == driver.nvml.path;
@@ -225,7 +224,7 @@ std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::ve
     object.cuda_exports = image.count_exports("cu");
     object.exports_dlsym = image.find("dlsym") != nullptr;
     object.exports_init = image.find("cuInit") != nullptr;
-    if ((object.cuda_exports > 0 || object.exports_dlsym) && !is_c_library(image)) out.push_back(std::move(object));
+    if ((object.cuda_exports > 0 || object.exports_dlsym) && !libc.contains(image)) out.push_back(std::move(object));
   }
   return out;
 }
@@ -241,8 +240,9 @@ Provenance provenance(const Driver& driver) {
   for (size_t i = 0; i < kNvmlFunctionCount; ++i) out.nvml.push_back(owned_nvml(driver.nvml, images, i));
   out = with_nvml_patches(driver, images, with_patches(driver, images, std::move(out)));
   out.libcuda = libcuda_info(driver, images);
-  out.objects = suspicious_objects(driver, images);
-  out.replaced = replaced_libc_functions();
+  const CLibrary libc;
+  out.objects = suspicious_objects(driver, images, libc);
+  out.replaced = libc.replaced();
   return out;
 }
 

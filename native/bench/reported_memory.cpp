@@ -1,8 +1,9 @@
 #include "bench/reported_memory.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "bench/gpu_monitor.h"
 
 namespace gvb {
 
@@ -57,28 +58,13 @@ ReportedSizes of_nvml_v2(const NvmlApi& nvml, abi::nvmlDevice_t device) {
   return with_answer(std::move(sizes), memory);
 }
 
-std::optional<std::string> uuid_of(const NvmlApi& nvml, abi::nvmlDevice_t device) {
-  std::array<char, 96> text{};
-  const auto ask = nvml.nvmlDeviceGetUUID;
-  if (!device || !ask || ask(device, text.data(), text.size()) != NVML_SUCCESS) return std::nullopt;
-  return text.data();
-}
-
-// `device`: the measured one, which may be a MIG instance and then has no index.
-std::vector<std::string> shown_uuids(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+// By the functions that a program finds. `device`: the measured one, which may be a MIG instance and then has no index.
+std::vector<std::string> shown_uuids(Nvml nvml, abi::nvmlDevice_t device) {
+  nvml.api = nvml.dlsym;
   std::vector<std::string> uuids;
-  const auto add = [&](abi::nvmlDevice_t each) {
-    const auto uuid = uuid_of(nvml, each);
-    if (uuid && std::find(uuids.begin(), uuids.end(), *uuid) == uuids.end()) uuids.push_back(*uuid);
-  };
-  unsigned count = 0;
-  if (nvml.nvmlDeviceGetCount_v2) nvml.nvmlDeviceGetCount_v2(&count);
-  for (unsigned index = 0; index < count; ++index) {
-    abi::nvmlDevice_t each = nullptr;
-    const auto handle_of = nvml.nvmlDeviceGetHandleByIndex_v2;
-    if (handle_of && handle_of(index, &each) == NVML_SUCCESS) add(each);
-  }
-  add(device);
+  for (ListedGpu& gpu : listed_gpus(nvml)) uuids.push_back(std::move(gpu.uuid));
+  const auto measured = device ? nvml_uuid(nvml.api, device) : std::nullopt;
+  if (measured && std::find(uuids.begin(), uuids.end(), *measured) == uuids.end()) uuids.push_back(*measured);
   return uuids;
 }
 
@@ -97,7 +83,7 @@ ReportedMemory reported_memory(DeviceSession& session) {
   abi::nvmlDevice_t device = nullptr;
   if (!nvml.nvmlInit_v2 || nvml.nvmlInit_v2() != NVML_SUCCESS) return reported;
   device = nvml_handle(nvml, session.uuid);
-  reported.uuids = shown_uuids(nvml, device);
+  reported.uuids = shown_uuids(session.driver.nvml, device);
   if (!device) return reported;
   reported.sizes.push_back(of_nvml(nvml, device));
   reported.sizes.push_back(of_nvml_v2(nvml, device));

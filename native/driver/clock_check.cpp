@@ -1,7 +1,5 @@
 #include "driver/clock_check.h"
 
-#include <elf.h>
-#include <link.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -69,7 +67,7 @@ const Moments& beginning() {
 }
 
 std::vector<LibcFunction> time_functions() {
-  return libc_functions({
+  return CLibrary().judged({
       {"clock_gettime", reinterpret_cast<const void*>(&::clock_gettime)},
       {"gettimeofday", reinterpret_cast<const void*>(&::gettimeofday)},
   });
@@ -77,15 +75,10 @@ std::vector<LibcFunction> time_functions() {
 
 // The kernel maps the same code into every process, so another digest than a clean process's shows a change.
 std::string vdso_digest() {
-  const uintptr_t begin = auxiliary_value(AT_SYSINFO_EHDR);
-  if (begin == 0) return "";
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(begin);
-  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
+  const KernelCode code = kernel_code();
+  if (code.size == 0) return "";
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (unsigned i = 0; i < header->e_phnum; ++i)
-    if (segment[i].p_type == PT_LOAD)
-      for (size_t at = 0; at < segment[i].p_filesz; ++at)
-        hash = (hash ^ reinterpret_cast<const unsigned char*>(begin + segment[i].p_offset)[at]) * 0x100000001b3;
+  for (size_t at = 0; at < code.size; ++at) hash = (hash ^ code.bytes[at]) * 0x100000001b3;
   return hexadecimal(&hash, sizeof hash);
 }
 

@@ -16,7 +16,11 @@ std::string owner_of(const void* address, const std::vector<ElfImage>& images) {
   return found->path().empty() ? kProgram : found->path();
 }
 
-std::string owner_of(const void* address) { return address ? owner_of(address, mapped_images()) : ""; }
+// Only what the loader does not list needs a look at all of the process's memory.
+std::string owner_of(const void* address) {
+  const std::string owner = owner_of(address, ElfImage::all());
+  return owner == kNoFile ? owner_of(address, mapped_images()) : owner;
+}
 
 std::string owner_behind_jumps(uintptr_t address) {
   // A patch often jumps to a trampoline near the function first, which jumps to the layer.

@@ -9,11 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "driver/code_on_disk.h"
 #include "driver/code_owner.h"
-#include "driver/memory_map.h"
 
 namespace gvb {
 
@@ -28,66 +25,11 @@ const Mapping* mapping_of(const std::vector<Mapping>& mappings, uintptr_t addres
   return found == mappings.end() ? nullptr : &*found;
 }
 
-bool in_vdso(uintptr_t address) {
-  const uintptr_t begin = auxiliary_value(AT_SYSINFO_EHDR);
-  if (begin == 0 || address < begin) return false;
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(begin);
-  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
-  return std::any_of(segment, segment + header->e_phnum, [&](const ElfW(Phdr) & each) {
-    return each.p_type == PT_LOAD && address - begin < each.p_offset + each.p_memsz;
-  });
+bool in_kernel_code(const void* address) {
+  const KernelCode code = kernel_code();
+  const auto* at = static_cast<const unsigned char*>(address);
+  return at >= code.bytes && at < code.bytes + code.size;
 }
-
-class CLibrary {
- public:
-  CLibrary() {
-    const auto libc = std::find_if(images_.begin(), images_.end(), [](const ElfImage& image) {
-      return image.soname() == "libc.so.6" && image.find("__libc_start_main");
-    });
-    if (libc == images_.end()) return;
-    path_ = libc->path();
-    folder_ = folder_of(*libc);
-  }
-
-  LibcFunction judge(const NamedAddress& named) const {
-    const auto address = reinterpret_cast<uintptr_t>(named.second);
-    if (in_vdso(address)) return {named.first, kVdso, true};
-    LibcFunction function{named.first, owner_of(named.second, images_), false};
-    // An executable at a fixed address has an entry of its own that leads to the function.
-    if (function.owner == kProgram) {
-      function.own = program_imports(named.first);
-      return function;
-    }
-    const ElfImage* image = image_of(images_, function.owner);
-    if (!image || !is_part(*image)) return function;
-    const auto patch = CodeOnDisk(*image).patch_at(named.second);
-    function.own = !patch;
-    if (patch && !patch->owner.empty()) function.owner = patch->owner;
-    return function;
-  }
-
-  // Whether an object is libc, the loader that the kernel mapped, or a library that was once a part of libc and lies
-  // beside it: one of that name elsewhere is another one.
-  bool is_part(const ElfImage& image) const {
-    if (image.path() == path_ || image.base() == auxiliary_value(AT_BASE)) return true;
-    const std::string name = image.soname();
-    return (name == "libdl.so.2" || name == "libpthread.so.0") && !folder_.empty() && folder_of(image) == folder_;
-  }
-
- private:
-  std::string folder_of(const ElfImage& image) const {
-    const Mapping* mapping = mapping_of(mappings_, reinterpret_cast<uintptr_t>(image.dynamic()));
-    return mapping ? mapping->path.substr(0, mapping->path.find_last_of('/') + 1) : "";
-  }
-  bool program_imports(const char* name) const {
-    const ElfImage* program = image_of(images_, "");
-    return program && !program->find(name);
-  }
-
-  const std::vector<Mapping> mappings_ = file_mappings();
-  const std::vector<ElfImage> images_ = ElfImage::all();
-  std::string path_, folder_;  // of libc
-};
 
 template <class Function>
 NamedAddress named(const char* name, Function* function) {
@@ -96,19 +38,54 @@ NamedAddress named(const char* name, Function* function) {
 
 }  // namespace
 
-std::vector<LibcFunction> libc_functions(const std::vector<NamedAddress>& addresses) {
-  const CLibrary libc;
+CLibrary::CLibrary() : mappings_(file_mappings()), images_(ElfImage::all()) {
+  const auto libc = std::find_if(images_.begin(), images_.end(), [](const ElfImage& image) {
+    return image.soname() == "libc.so.6" && image.find("__libc_start_main");
+  });
+  if (libc == images_.end()) return;
+  path_ = libc->path();
+  folder_ = folder_of(*libc);
+}
+
+bool CLibrary::contains(const ElfImage& image) const {
+  if (image.path() == path_ || image.base() == auxiliary_value(AT_BASE)) return true;
+  const std::string name = image.soname();
+  return (name == "libdl.so.2" || name == "libpthread.so.0") && !folder_.empty() && folder_of(image) == folder_;
+}
+
+std::string CLibrary::folder_of(const ElfImage& image) const {
+  const Mapping* mapping = mapping_of(mappings_, reinterpret_cast<uintptr_t>(image.dynamic()));
+  return mapping ? mapping->path.substr(0, mapping->path.find_last_of('/') + 1) : "";
+}
+
+LibcFunction CLibrary::judge(const NamedAddress& named, Files& files) const {
+  if (in_kernel_code(named.second)) return {named.first, kVdso, true};
+  LibcFunction function{named.first, owner_of(named.second, images_), false};
+  const ElfImage* image = image_of(images_, function.owner == kProgram ? "" : function.owner);
+  if (!image) return function;
+  // An executable at a fixed address has an entry of its own that leads to the function.
+  if (function.owner == kProgram) {
+    function.own = !image->find(named.first);
+    return function;
+  }
+  if (!contains(*image)) return function;
+  const auto patch = files.try_emplace(function.owner, *image).first->second.patch_at(named.second);
+  function.own = !patch;
+  if (patch && !patch->owner.empty()) function.owner = patch->owner;
+  return function;
+}
+
+std::vector<LibcFunction> CLibrary::judged(const std::vector<NamedAddress>& addresses) const {
+  Files files;
   std::vector<LibcFunction> functions;
   std::transform(addresses.begin(), addresses.end(), std::back_inserter(functions),
-                 [&](const NamedAddress& each) { return libc.judge(each); });
+                 [&](const NamedAddress& each) { return judge(each, files); });
   return functions;
 }
 
-bool is_c_library(const ElfImage& image) { return CLibrary().is_part(image); }
-
-std::vector<LibcFunction> replaced_libc_functions() {
+std::vector<LibcFunction> CLibrary::replaced() const {
   using Open = int(const char*, int, ...);
-  std::vector<LibcFunction> functions = libc_functions({
+  std::vector<LibcFunction> functions = judged({
       named("dladdr", &::dladdr),
       named("dl_iterate_phdr", &::dl_iterate_phdr),
       named("dlinfo", &::dlinfo),

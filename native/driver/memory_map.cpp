@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -50,6 +51,17 @@ uintptr_t auxiliary_value(unsigned long type) {
     if (entry.a_type == type) return entry.a_un.a_val;
   }
   return 0;
+}
+
+KernelCode kernel_code() {
+  const uintptr_t begin = auxiliary_value(AT_SYSINFO_EHDR);
+  if (begin == 0) return {};
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(begin);
+  const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(begin + header->e_phoff);
+  const auto* load =
+      std::find_if(segment, segment + header->e_phnum, [](const ElfW(Phdr) & each) { return each.p_type == PT_LOAD; });
+  if (load == segment + header->e_phnum) return {};
+  return {reinterpret_cast<const unsigned char*>(begin + load->p_offset), load->p_filesz};
 }
 
 }  // namespace gvb

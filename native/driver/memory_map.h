@@ -1,6 +1,7 @@
 // The process's memory as the kernel describes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,5 +22,12 @@ std::vector<Mapping> file_mappings();
 
 // The kernel's auxiliary vector of this process (AT_PHDR, AT_BASE, …); 0 if it has no such entry.
 uintptr_t auxiliary_value(unsigned long type);
+
+// The kernel's code for reading clocks (vDSO); empty if there is none.
+struct KernelCode {
+  const unsigned char* bytes = nullptr;
+  size_t size = 0;
+};
+KernelCode kernel_code();
 
 }  // namespace gvb
