@@ -45,6 +45,8 @@ describe('a MIG instance other than the first', () => {
     const few = ['OH-002', '--simulate', '--iterations', '20', '--device', instance, '--json', '-'];
     const { gpu, metrics } = parseDocument((await command(['run', ...few], {}, split)).stdout);
     expect([gpu[0]?.uuid, metrics[0]?.status]).toEqual([instance, 'ok']);
+    const { stdout } = await command(['run', 'IS-013', ...few.slice(1)], {}, split);
+    expect(parseDocument(stdout).metrics[0]).toMatchObject({ status: 'ok', value: 1 });
     const systems = [
       '--tier',
       'quick',

@@ -106,10 +106,11 @@ function multiprocessorReport({ before }: Looks, smPercent: number | null): Repo
   return { source, says: `${seen}`, expected, agrees };
 }
 
-/** A MIG instance is shown under its own UUID. */
+/** The driver gives GPU- before the UUID of a MIG instance too, NVML MIG-. */
 function identityReport({ during: { uuids, bareUuid } }: Looks): Report {
-  const report = { source: 'NVML: GPUs', says: uuids?.join(', ') ?? 'nothing', expected: bareUuid };
-  return { ...report, agrees: uuids === null ? null : uuids.includes(bareUuid) };
+  const same = uuids?.find((uuid) => uuid.slice('GPU-'.length) === bareUuid.slice('GPU-'.length));
+  const report = { source: 'NVML: GPUs', says: uuids?.join(', ') ?? 'nothing', expected: same ?? bareUuid };
+  return { ...report, agrees: uuids === null ? null : same !== undefined };
 }
 
 /** What the coordinator's NVML knows of the card and the tenant's says nothing about: nothing then contradicts it. */
