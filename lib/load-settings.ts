@@ -1,9 +1,9 @@
 /** A load for `runLoad`: the keys of a workload's `load` in YAML. */
-import { isMap, Values } from './config/values.js';
-import { LOAD_KEYS, readLoad } from './load/load-config.js';
+import { Place } from './config/place.js';
+import { isMap, rawOf } from './config/raw.js';
+import { readLoad } from './load/load-config.js';
 import type { LoadResult } from './load/load-result.js';
 import { type LoadOptions, runPlan } from './load/run-load.js';
-import { rawOf } from './system-settings.js';
 
 interface CommonSettings {
   /** http or https. */
@@ -44,5 +44,5 @@ export async function runLoad(settings: LoadSettings, options: LoadOptions = {})
   const raw = rawOf(settings, 'a load');
   if (raw === undefined || !isMap(raw))
     throw new TypeError(`Expected a load to be an object with url and requests but received ${typeof settings}.`);
-  return runPlan(readLoad(new Values(raw, 'the load', LOAD_KEYS)), options);
+  return runPlan(readLoad(new Place(raw, 'the load')), options);
 }

@@ -1,6 +1,5 @@
 /** Prices as a program gives them to `execWorkloads`: the key `prices` of the YAML file of `exec --config`. */
-import type { RawMap } from './config/values.js';
-import { rawOf } from './system-settings.js';
+import { type RawMap, rawOf } from './config/raw.js';
 
 export interface PriceSettings {
   /** A label. Default `USD`. */

@@ -1,5 +1,5 @@
 /** Systems for `compareSystems`: the keys of the YAML file of `compare --config`. */
-import { isMap, type RawMap, type RawValue } from './config/values.js';
+import { isMap, rawOf } from './config/raw.js';
 import { createSystem, type Surroundings } from './systems/kinds.js';
 import { parseSystem } from './systems/parse.js';
 import type { System } from './systems/system.js';
@@ -120,19 +120,3 @@ export function systemFrom(given: string | SystemSettings, surroundings: Surroun
   return createSystem(raw.kind, raw, surroundings);
 }
 
-/** Converts scalars to text, as a file would give them. */
-export function rawOf(value: unknown, what: string): RawValue | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
-  if (Array.isArray(value)) return value.map((each: unknown) => rawOf(each, `an entry of ${what}`) ?? '');
-  const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
-  if (prototype !== Object.prototype && prototype !== null)
-    throw new TypeError(`Expected ${what} to be text, a number, a list or an object but received ${describe(value)}.`);
-  const entries = Object.entries(value as object).flatMap(([key, inner]: [string, unknown]) => {
-    const raw = rawOf(inner, `${key} of ${what}`);
-    return raw === undefined ? [] : [[key, raw] as const];
-  });
-  return Object.fromEntries(entries) as RawMap;
-}
-
-const describe = (value: unknown): string => (value === null ? 'null' : typeof value);

@@ -1,8 +1,7 @@
 /** Workloads as a program describes them to `execWorkloads`: the keys of the YAML file of `exec --config`. */
-import { type RawMap } from './config/values.js';
+import { type RawMap, rawOf } from './config/raw.js';
 import type { LoadSettings } from './load-settings.js';
 import type { AggressorKind } from './native/addon-types.js';
-import { rawOf } from './system-settings.js';
 import type { WorkloadSource } from './workloads/workload-type.js';
 
 /** A command is a list of arguments; no shell reads it. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseDuration } from '../config/duration.js';
-import { isMap, type RawMap } from '../config/values.js';
+import { isMap, type RawMap } from '../config/raw.js';
 import { Costing } from '../costs/concluded.js';
 import { pricesFrom, type Prices } from '../costs/read-prices.js';
 import { quoted, UsageError } from '../errors/usage-error.js';

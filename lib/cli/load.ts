@@ -1,8 +1,10 @@
 /** `gpu-virt-bench load URL` */
 import { join } from 'node:path';
-import { type RawMap, SettingError, Values } from '../config/values.js';
+import { Place, SettingError } from '../config/place.js';
+import type { RawMap } from '../config/raw.js';
+import { keysOf } from '../config/read.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { LOAD_KEYS, readLoad } from '../load/load-config.js';
+import { loadSettings, readLoad } from '../load/load-config.js';
 import type { LoadPlan } from '../load/load-plan.js';
 import { runReport } from '../report/terminal.js';
 import { plain } from '../results/plain.js';
@@ -21,7 +23,7 @@ const FLAGS = {
   ...{ api: '--api', method: '--method', headers: '--header', body: '--body', model: '--model', prompt: '--prompt' },
   ...{ maxTokens: '--max-tokens', requests: '--requests', concurrency: '--concurrency' },
   ...{ ratePerSecond: '--rate-per-second', seed: '--seed', warmup: '--warmup', timeout: '--timeout', url: 'the URL' },
-} as const satisfies Record<(typeof LOAD_KEYS)[number], string>;
+} as const satisfies Record<keyof typeof loadSettings.entries, string>;
 
 type LoadOption = Exclude<keyof typeof FLAGS, 'url' | 'headers'>;
 
@@ -73,14 +75,14 @@ export async function load(url: string, raw: RawLoadOptions): Promise<number> {
 /** The same settings as in YAML, with messages that name the options. */
 export function parseLoad(url: string, raw: Partial<RawLoadOptions>): LoadPlan {
   const settings: RawMap = { url };
-  for (const key of LOAD_KEYS) {
+  for (const key of keysOf(loadSettings)) {
     // That has a default, which a rate replaces.
     const isReplaced = key === 'concurrency' && raw.ratePerSecond !== undefined;
     if (key !== 'url' && key !== 'headers' && raw[key] !== undefined && !isReplaced) settings[key] = raw[key];
   }
   if (raw.header) settings.headers = headersOf(raw.header);
   try {
-    return readLoad(new Values(settings, 'the load', LOAD_KEYS));
+    return readLoad(new Place(settings, 'the load'));
   } catch (error) {
     throw error instanceof SettingError ? new UsageError(named(error.message)) : error;
   }

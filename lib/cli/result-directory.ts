@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { boundedJson } from '../results/bounded-json.js';
 import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../results/document.js';
-import type { RawMap } from '../config/values.js';
+import type { RawMap } from '../config/raw.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
 import type { ResultDocument } from '../results/kinds.js';

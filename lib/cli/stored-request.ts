@@ -12,7 +12,7 @@ import { fileState } from '../systems/file-hash.js';
 import { createSystem, here } from '../systems/kinds.js';
 import { namedFiles, publicSettings } from '../systems/source.js';
 import type { System } from '../systems/system.js';
-import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import type { RawRunOptions } from './options.js';
 
 export const REQUEST = 'request.json';

@@ -1,11 +1,9 @@
 /** Durations with their unit, such as 100ms, 30s, 5min or 1h30min. */
-import { quoted, UsageError } from '../errors/usage-error.js';
+import { granted, Refused } from './refused.js';
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1e3, min: 60e3, h: 3_600e3 };
 
-export interface DurationRules {
-  /** The name of the setting, e.g. `--interval`. */
-  what: string;
+export interface DurationLimits {
   shortestMs: number;
   longestMs: number;
 }
@@ -16,16 +14,23 @@ export function durationText(ms: number): string {
   return unit ? `${ms / unit[1]} ${unit[0]}` : `${ms} ms`;
 }
 
-/** Returns whole milliseconds. Throws UsageError. */
-export function parseDuration(text: string, { what, shortestMs, longestMs }: DurationRules): number {
+/** Returns whole milliseconds. */
+export function readDuration(text: string, { shortestMs, longestMs }: DurationLimits): number | Refused {
   const ms = msOf(text.trim());
   if (ms >= shortestMs && ms <= longestMs) return ms;
   const range = `from ${durationText(shortestMs)} to ${durationText(longestMs)}`;
-  const hint = /^\d+(\.\d+)?$/.test(text.trim()) ? `: add a unit, ms, s, min or h` : '';
-  throw new UsageError(
-    `Expected ${what} to be a duration with its unit, such as 100ms or 2s, ${range} but received ${quoted(text)}${hint}.`,
-  );
+  const hint = /^\d+(\.\d+)?$/.test(text.trim()) ? 'add a unit, ms, s, min or h.' : '';
+  return new Refused(`a duration with its unit, such as 100ms or 2s, ${range}`, hint);
 }
+
+export interface DurationRules extends DurationLimits {
+  /** The name of the setting, e.g. `--interval`. */
+  what: string;
+}
+
+/** `readDuration` of an option. Throws UsageError. */
+export const parseDuration = (text: string, { what, ...limits }: DurationRules): number =>
+  granted(readDuration(text, limits), what, text);
 
 /** NaN if it is none. Parts go from the largest unit to the smallest. */
 function msOf(text: string): number {

@@ -1,5 +1,6 @@
 /** Memory sizes: parsed once with their unit, written in the form that each layer reads correctly. */
-import { quoted, UsageError } from '../errors/usage-error.js';
+import { UsageError } from '../errors/usage-error.js';
+import { Refused } from './refused.js';
 
 const MIB = 2 ** 20;
 
@@ -18,23 +19,23 @@ const units: Record<string, number> = {
 /** A size before the card is known. */
 export type Size = { bytes: number } | { percent: number };
 
-export interface SizeRules {
-  /** The name of the setting, e.g. `memory of hami-core`. */
-  what: string;
-  /** Whether a percentage of the card, e.g. `50%`, is allowed. */
-  percent: boolean;
-}
-
-export function parseSize(text: string, { what, percent }: SizeRules): Size {
+/** `mayBePercent`: a percentage of the card, e.g. `50%`, is allowed. */
+export function readSize(text: string, mayBePercent: boolean): Size | Refused {
+  const refused = (hint = '') => {
+    const examples = `10GiB, 4096MiB, 10GB (1e9) or 1048576B${mayBePercent ? ', or 50% of the card' : ''}`;
+    return new Refused(`a size above 0 such as ${examples}`, hint);
+  };
   const [, digits, unit] = /^(\d+(?:\.\d+)?) ?([a-zA-Z]*|%)$/.exec(text.trim()) ?? [];
-  if (digits === undefined || unit === undefined) throw notASize(text, what, percent);
-  if (unit === '%') return parsePercent(Number(digits), text, what, percent);
+  if (digits === undefined || unit === undefined) return refused();
+  if (unit === '%') {
+    const percent = Number(digits);
+    return mayBePercent && percent > 0 && percent <= 100 ? { percent } : refused();
+  }
   const scale = units[unit.toLowerCase()];
-  if (scale === undefined) throw notASize(text, what, percent, unitHint(digits, unit));
+  if (scale === undefined) return refused(unitHint(digits, unit));
   const bytes = Math.floor(Number(digits) * scale);
-  const whole = scale > 1 || !digits.includes('.');
-  if (!whole || bytes < 1 || !Number.isSafeInteger(bytes)) throw notASize(text, what, percent);
-  return { bytes };
+  const isWhole = scale > 1 || !digits.includes('.');
+  return isWhole && bytes >= 1 && Number.isSafeInteger(bytes) ? { bytes } : refused();
 }
 
 /** The size in bytes, once the card is known. */
@@ -57,21 +58,9 @@ export const forVgpuManager = (bytes: number): string => (bytes % MIB === 0 ? `$
 export const inWords = (bytes: number): string =>
   bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes (${(bytes / MIB).toFixed(1)} MiB)`;
 
-function parsePercent(percent: number, text: string, what: string, allowed: boolean): Size {
-  if (!allowed || percent <= 0 || percent > 100) throw notASize(text, what, allowed);
-  return { percent };
-}
-
 /** A bare number means bytes here and MiB to HAMi; `10G` is 2^30 to some layers and 10^9 to others. */
-function unitHint(digits: string, unit: string): string | undefined {
-  if (unit === '') return Number(digits) > 0 ? `it has no unit; write ${digits}MiB or ${digits}B` : undefined;
+function unitHint(digits: string, unit: string): string {
+  if (unit === '') return Number(digits) > 0 ? `it has no unit; write ${digits}MiB or ${digits}B.` : '';
   const letter = unit.toUpperCase();
-  return /^[KMGT]$/.test(letter) ? `write ${digits}${letter}iB (binary) or ${digits}${letter}B (decimal)` : undefined;
-}
-
-function notASize(text: string, what: string, percent: boolean, hint?: string): UsageError {
-  const examples = `10GiB, 4096MiB, 10GB (1e9) or 1048576B${percent ? ', or 50% of the card' : ''}`;
-  return new UsageError(
-    `Expected ${what} to be a size above 0 such as ${examples} but received ${quoted(text)}${hint ? `: ${hint}` : ''}.`,
-  );
+  return /^[KMGT]$/.test(letter) ? `write ${digits}${letter}iB (binary) or ${digits}${letter}B (decimal).` : '';
 }

@@ -3,13 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { LineCounter } from 'yaml';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { type RawValue, SettingError } from './values.js';
+import { type Path, SettingError } from './place.js';
+import type { RawValue } from './raw.js';
 import { YamlFault, type YamlSchema, yamlTree } from './yaml-tokens.js';
 import { type Offsets, YamlValues } from './yaml-values.js';
 
 const MAX_BYTES = 2 ** 20;
-
-export type Path = readonly (string | number)[];
 
 export interface Source {
   /** Null for an empty file. */

@@ -1,6 +1,10 @@
 /** Reads the prices of GPU hours from the key `prices` of a file for --config. docs/costs.md describes it. */
 import { closest } from '../errors/closest.js';
-import { isMap, type RawMap, Values } from '../config/values.js';
+import type * as v from 'valibot';
+import { type Field, key, needed, number, scalar } from '../config/field.js';
+import { Place } from '../config/place.js';
+import { isMap, type RawMap } from '../config/raw.js';
+import { either, mapOf, oneOf, read, settings } from '../config/read.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { nameOfLabel } from '../systems/system-name.js';
 
@@ -20,80 +24,73 @@ export interface Prices {
   source: RawMap;
 }
 
-const DEFAULT_CURRENCY = 'USD';
 /** Together with ` / million tokens` it still fits into a table. */
 const LONGEST_CURRENCY = 12;
 const HIGHEST = 1e9;
-const PRICE = `a price of an hour above 0 and up to ${HIGHEST}, e.g. 3.50`;
 
-/** Null if the file has no prices. */
-export function pricesIn(top: Values): Prices | null {
-  if (!top.has('prices')) return null;
-  const values = top.nested('prices', ['currency', 'cards', 'systems']);
-  const systems = systemsIn(values);
-  const cards = cardsIn(values);
+const currency = (): Field<string, string> => {
+  const what = `a label of at most ${LONGEST_CURRENCY} characters, e.g. EUR`;
+  return scalar(what, { json: { type: 'string', maxLength: LONGEST_CURRENCY } }, (text) =>
+    text.length <= LONGEST_CURRENCY && text.trim() === text && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)
+      ? text
+      : undefined,
+  );
+};
+
+const price = () =>
+  number(`a price of an hour above 0 and up to ${HIGHEST}, e.g. 3.50`, { least: 0, isAbove: true, most: HIGHEST });
+
+const share = (): Field<string, number> =>
+  scalar('a percentage of the card above 0% and up to 100%, e.g. 50%', { json: { type: 'string' } }, (text) => {
+    const [, digits] = /^(\d+(?:\.\d+)?) ?%$/.exec(text) ?? [];
+    const percent = Number(digits);
+    return percent > 0 && percent <= 100 ? percent : undefined;
+  });
+
+export const priceSettings = settings({
+  currency: key(currency(), 'A label.', 'USD'),
+  cards: key(
+    either(price(), mapOf(price())),
+    'Price of a whole card for an hour: one for any card, or one per card name of the driver. Default: each system has its own.',
+  ),
+  systems: key(
+    mapOf(
+      oneOf({
+        share: needed(share(), 'The share of the card that one tenant pays for, such as 50%.'),
+        perHour: needed(price(), 'A price of an hour.'),
+      }),
+    ),
+    'What one tenant of a system pays for. Default: the share of the card that its memory limit or its compute limit is, the larger of the two; the whole card without a limit.',
+  ),
+});
+
+/** Null if the file has no prices. `top` is the place of the file's outermost map. Throws SettingError. */
+export function pricesIn(top: Place): Prices | null {
+  const source = top.value('prices');
+  if (source === undefined) return null;
+  if (!isMap(source)) throw top.expected('prices', 'a map of keys to values');
+  const place = top.inside('prices');
+  const { currency, cards = null, systems = new Map() } = read(priceSettings, place);
   if (cards === null && systems.size === 0)
     throw top.expected('prices', 'a map with cards, the price of a GPU hour by card, or systems');
-  return { currency: currencyIn(values), cards, systems, source: top.map('prices') ?? {} };
+  if (cards instanceof Map && cards.size === 0)
+    throw place.expected('cards', 'a price of an hour, or a map of names of cards to prices');
+  return { currency, cards, systems: tenantPricesOf(systems), source };
 }
 
 /** Reads the value of a file's key `prices`; null if it is undefined. Throws UsageError. */
 export const pricesFrom = (source: RawMap | undefined): Prices | null =>
-  source === undefined ? null : pricesIn(new Values({ prices: source }, 'the configuration', ['prices']));
+  source === undefined ? null : pricesIn(new Place({ prices: source }, 'the configuration'));
 
-function currencyIn(values: Values): string {
-  const text = values.text('currency') ?? DEFAULT_CURRENCY;
-  if (text.length <= LONGEST_CURRENCY && text.trim() === text && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)) return text;
-  throw values.expected('currency', `a label of at most ${LONGEST_CURRENCY} characters, e.g. EUR`);
-}
+type Systems = NonNullable<v.InferOutput<typeof priceSettings>['systems']>;
 
-function priceIn(values: Values, key: string): number {
-  const value = values.number(key, PRICE, { least: 0, most: HIGHEST });
-  if (value !== undefined && value > 0) return value;
-  throw values.expected(key, PRICE);
-}
-
-function cardsIn(values: Values): Prices['cards'] {
-  const raw = values.raw('cards');
-  if (raw === undefined) return null;
-  if (typeof raw === 'string') return priceIn(values, 'cards');
-  const map = values.map('cards') ?? {};
-  const names = Object.keys(map);
-  if (names.length === 0) throw values.expected('cards', 'a price of an hour, or a map of names of cards to prices');
-  const own = values.nested('cards', names);
-  return new Map(names.map((name) => [name, priceIn(own, name)]));
-}
-
-function systemsIn(values: Values): Prices['systems'] {
-  const map = values.map('systems') ?? {};
-  const names = Object.keys(map);
-  const own = values.nested('systems', names);
-  return new Map(
-    names.map((name): [string, TenantPrice] => {
-      const raw = map[name];
-      if (raw === undefined || !isMap(raw))
-        throw own.expected(name, 'a map with share or perHour, e.g. { share: 50% }');
-      return [name, tenantPrice(own.nested(name, ['share', 'perHour']))];
-    }),
+const tenantPricesOf = (systems: Systems): Prices['systems'] =>
+  new Map(
+    [...systems].map(([name, given]): [string, TenantPrice] => [
+      name,
+      'share' in given ? { sharePercent: given.share } : { perHour: given.perHour },
+    ]),
   );
-}
-
-function tenantPrice(values: Values): TenantPrice {
-  const [hasShare, hasPrice] = [values.has('share'), values.has('perHour')];
-  if (hasShare === hasPrice)
-    throw values.error(
-      'share',
-      `Expected ${values.owner} to have share or perHour but received ${hasShare ? 'both' : 'neither'}.`,
-    );
-  return hasShare ? { sharePercent: shareIn(values) } : { perHour: priceIn(values, 'perHour') };
-}
-
-function shareIn(values: Values): number {
-  const [, digits] = /^(\d+(?:\.\d+)?) ?%$/.exec(values.text('share') ?? '') ?? [];
-  const percent = Number(digits);
-  if (percent > 0 && percent <= 100) return percent;
-  throw values.expected('share', 'a percentage of the card above 0% and up to 100%, e.g. 50%');
-}
 
 /** Finds the price by label or by name, because documents add to the name of a system that is not proven. */
 export const priceOf = ({ systems }: Prices, label: string): TenantPrice | undefined =>

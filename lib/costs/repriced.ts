@@ -1,5 +1,6 @@
 /** Computes the costs of a saved document again with other prices, for `report --prices`. */
-import { isMap, Values } from '../config/values.js';
+import { Place } from '../config/place.js';
+import { isMap } from '../config/raw.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { ComparisonDocument } from '../results/document.js';
@@ -17,7 +18,7 @@ export async function readPrices(file: string): Promise<Prices> {
   return source.at([], () => {
     const { value } = source;
     if (!isMap(value)) throw new UsageError('Expected a map with the key prices.');
-    const prices = pricesIn(new Values(value, 'the configuration', Object.keys(value)));
+    const prices = pricesIn(new Place(value, 'the configuration'));
     if (prices === null) throw new UsageError('Expected a map with the key prices but received one without.');
     return prices;
   });

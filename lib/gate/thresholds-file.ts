@@ -1,6 +1,9 @@
 /** Thresholds from a YAML file. docs/gates.md describes the file and every default. */
-import { isMap, type RawMap, type RawValue, Values } from '../config/values.js';
-import { readYaml, readYamlText, type Source } from '../config/yaml.js';
+import { choice, type Field, key, number, texts } from '../config/field.js';
+import { Place } from '../config/place.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
+import { keysOf, later, orText, read, settings } from '../config/read.js';
+import { readYaml, readYamlText } from '../config/yaml.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { selectMetrics } from '../run/select.js';
@@ -8,8 +11,38 @@ import { DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
 import { type MetricThresholds, OFF, type Thresholds, thresholdsOfEach } from './thresholds.js';
 
 const MOST_PERCENT = 100_000;
-const topKeys = ['maxRegression', 'inconclusive', 'missing', 'systems', 'metrics'] as const;
-const metricKeys = ['limit', 'maxRegression', 'maxDifference', 'inconclusive'] as const;
+const orOff = (what: string, most?: number): Field<number | typeof OFF, number | typeof OFF> =>
+  orText(OFF, number(`${what}, or ${OFF}`, { least: 0, ...(most !== undefined && { most }) }));
+const percentOrOff = () => orOff(`a percentage from 0 to ${MOST_PERCENT}`, MOST_PERCENT);
+const passOrFail = () => choice(['pass', 'fail']);
+
+export const metricThresholds = settings({
+  limit: key(
+    number("a number in the metric's unit"),
+    "The worst value that passes, in the metric's unit. Default: none.",
+  ),
+  maxRegression: key(percentOrOff(), 'Most that it may be worse than the baseline, in %, or off.'),
+  maxDifference: key(
+    orOff("a number of at least 0 in the metric's unit"),
+    "The same for metrics whose values may be zero or negative, in the metric's unit, or off.",
+  ),
+  inconclusive: key(passOrFail(), 'What a comparison without an answer does.'),
+});
+
+export const thresholdSettings = settings({
+  maxRegression: key(
+    percentOrOff(),
+    'Most that a metric may be worse than the baseline, in %, or off.',
+    DEFAULT_MAX_REGRESSION_PERCENT,
+  ),
+  inconclusive: key(passOrFail(), 'What a comparison without an answer does.', 'pass'),
+  missing: key(passOrFail(), 'What a named metric without a value does.', 'fail'),
+  systems: key(texts(), 'The systems that are judged. Default: all.'),
+  metrics: key(
+    later(metricThresholds, 'a map of keys to values'),
+    'Thresholds of metrics, by id, by a beginning such as `START-*`, or by category. Later ones override earlier ones, key by key.',
+  ),
+});
 
 export async function readThresholds(
   file: string,
@@ -21,23 +54,21 @@ export async function readThresholds(
 
 export function parseThresholds(text: string, file: string, all: readonly MetricDefinition[]): Thresholds {
   const source = readYaml(text, file);
-  const top = source.at([], () => {
-    const value = isNothing(source.value) ? emptyMap() : source.value;
-    if (!isMap(value)) throw new UsageError(`Expected a map with keys ${topKeys.join(', ')}.`);
-    return new Values(value, 'the thresholds', topKeys);
-  });
   return source.at([], () => {
-    const percent = percentOf(top, 'maxRegression') ?? DEFAULT_MAX_REGRESSION_PERCENT;
-    const inconclusive = top.choice('inconclusive', ['pass', 'fail']) ?? 'pass';
-    const metrics = thresholdsOfEach(all, percent, inconclusive);
-    const entries = top.raw('metrics') === '' ? undefined : top.map('metrics');
+    const value = isNothing(source.value) ? {} : source.value;
+    if (!isMap(value)) throw new UsageError(`Expected a map with keys ${keysOf(thresholdSettings).join(', ')}.`);
+    const { metrics: entries, ...given } = read(thresholdSettings, new Place(withoutNothing(value), 'the thresholds'));
+    const metrics = thresholdsOfEach(all, given.maxRegression, given.inconclusive);
     for (const [selector, raw] of Object.entries(entries ?? {}))
       source.at(['metrics', selector], () => applyEntry(metrics, all, selector, raw));
-    return { missing: top.choice('missing', ['pass', 'fail']) ?? 'fail', systems: systemsOf(top, source), metrics };
+    const systems = given.systems?.map((name, index) => ({ name, place: source.place(['systems', index]) })) ?? null;
+    return { missing: given.missing, systems, metrics };
   });
 }
 
-const emptyMap = (): RawMap => Object.create(null) as RawMap;
+/** `metrics:` may have only comments below it. */
+const withoutNothing = (map: RawMap): RawMap =>
+  Object.fromEntries(Object.entries(map).filter(([key, value]) => key !== 'metrics' || !isNothing(value)));
 
 /** An empty file, one with only comments, or a key without a value. */
 const isNothing = (value: RawValue | null): value is null | '' => value === null || value === '';
@@ -66,54 +97,55 @@ function applyEntry(
 
 function readEntry(selector: string, raw: RawValue, selected: readonly MetricDefinition[]) {
   // `OH-001:` without a value requires the metric to be measured.
-  const map = isNothing(raw) ? emptyMap() : raw;
-  if (!isMap(map)) throw new UsageError(`Expected ${quoted(selector)} to be a map with keys ${metricKeys.join(', ')}.`);
-  const values = new Values(map, selector, metricKeys);
-  checkLimit(values, selected);
-  checkRegression(values, selected);
-  const percent = percentOf(values, 'maxRegression');
-  const difference = numberOrOff(values, 'maxDifference', "a number of at least 0 in the metric's unit");
+  const map = isNothing(raw) ? {} : raw;
+  if (!isMap(map))
+    throw new UsageError(`Expected ${quoted(selector)} to be a map with keys ${keysOf(metricThresholds).join(', ')}.`);
+  const place = new Place(map, selector);
+  const { limit, maxRegression, maxDifference, inconclusive } = read(metricThresholds, place);
+  checkLimit(place, selected);
+  checkRegression(place, selected);
   return {
-    limit: values.number('limit', "a number in the metric's unit"),
-    relative: percent === undefined ? undefined : percent === OFF ? null : { relative: percent / 100 },
-    difference: difference === undefined ? undefined : difference === OFF ? null : { absolute: difference },
-    inconclusive: values.choice('inconclusive', ['pass', 'fail']),
+    limit,
+    relative:
+      maxRegression === undefined ? undefined : maxRegression === OFF ? null : { relative: maxRegression / 100 },
+    difference: maxDifference === undefined ? undefined : maxDifference === OFF ? null : { absolute: maxDifference },
+    inconclusive,
   };
 }
 
-function checkLimit(values: Values, selected: readonly MetricDefinition[]): void {
-  if (!values.has('limit')) return;
+function checkLimit(place: Place, selected: readonly MetricDefinition[]): void {
+  if (!place.has('limit')) return;
   const aimless = selected.find(({ direction }) => direction === 'none');
   if (aimless)
-    throw values.error(
+    throw place.error(
       'limit',
       `Expected limit to be of metrics with a direction but received it for ${aimless.id}, for which neither more nor less is worse: remove it.`,
     );
-  checkOneUnit(values, 'limit', selected);
+  checkOneUnit(place, 'limit', selected);
 }
 
 /**
  * A metric's definition decides which of the two keys it takes; the other one is refused, because it would be ignored.
  */
-function checkRegression(values: Values, selected: readonly MetricDefinition[]): void {
+function checkRegression(place: Place, selected: readonly MetricDefinition[]): void {
   const absolute = selected.filter(({ delta }) => 'absolute' in delta);
-  if (values.has('maxRegression') && absolute.length === selected.length)
-    throw values.error(
+  if (place.has('maxRegression') && absolute.length === selected.length)
+    throw place.error(
       'maxRegression',
       `Expected maxDifference, in ${unitsOf(absolute)}, but received maxRegression: values of ${ids(absolute)} may be zero or negative, so there is no percentage.`,
     );
-  if (!values.has('maxDifference')) return;
+  if (!place.has('maxDifference')) return;
   if (absolute.length === 0)
-    throw values.error(
+    throw place.error(
       'maxDifference',
       `Expected maxRegression, in %, but received maxDifference: values of ${ids(selected)} are always above zero.`,
     );
-  checkOneUnit(values, 'maxDifference', absolute);
+  checkOneUnit(place, 'maxDifference', absolute);
 }
 
-function checkOneUnit(values: Values, key: string, selected: readonly MetricDefinition[]): void {
+function checkOneUnit(place: Place, key: string, selected: readonly MetricDefinition[]): void {
   if (new Set(selected.map(({ unit }) => unit)).size <= 1) return;
-  throw values.error(
+  throw place.error(
     key,
     `Expected ${key} to be of metrics with one unit but received it for ${ids(selected)}, which have ${unitsOf(selected)}: give each its own.`,
   );
@@ -122,16 +154,3 @@ function checkOneUnit(values: Values, key: string, selected: readonly MetricDefi
 const ids = (metrics: readonly MetricDefinition[]): string => metrics.map(({ id }) => id).join(', ');
 const unitsOf = (metrics: readonly MetricDefinition[]): string =>
   [...new Set(metrics.map(({ unit }) => unit))].join(', ');
-
-const percentOf = (values: Values, key: string): number | typeof OFF | undefined =>
-  numberOrOff(values, key, `a percentage from 0 to ${MOST_PERCENT}`, MOST_PERCENT);
-
-function numberOrOff(values: Values, key: string, what: string, most?: number): number | typeof OFF | undefined {
-  if (values.raw(key) === OFF) return OFF;
-  return values.number(key, `${what}, or ${OFF}`, { least: 0, ...(most !== undefined && { most }) });
-}
-
-function systemsOf(top: Values, source: Source): Thresholds['systems'] {
-  const names = top.strings('systems');
-  return names?.map((name, index) => ({ name, place: source.place(['systems', index]) })) ?? null;
-}

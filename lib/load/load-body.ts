@@ -1,43 +1,50 @@
 /** The bodies of a load's requests: a prompt for an OpenAI-compatible server, or text of the user's. */
-import { isMap, type RawValue, type Values } from '../config/values.js';
+import type { Place } from '../config/place.js';
+import { isMap, type RawValue } from '../config/raw.js';
 import { LOAD_DEFAULTS, type LoadApi } from './load-plan.js';
 import type { OpenAiApi } from './openai.js';
 
-export const BODY_KEYS = ['body', 'model', 'prompt', 'maxTokens'] as const;
+/** The settings of a body. */
+export interface GivenBody {
+  api: LoadApi;
+  body?: string | undefined;
+  model?: string | undefined;
+  prompt?: string | undefined;
+  maxTokens?: number | undefined;
+}
 
 /** Stands for the number of the request, so that a server cannot answer all from its cache of prefixes. */
 const NUMBER = '{request}';
-const MOST_TOKENS = 1_000_000;
 
 /** Null: none. Throws SettingError. */
-export function bodyOf(values: Values, api: LoadApi): string | null {
-  const ofPrompt = ['model', 'prompt', 'maxTokens'].find((key) => values.has(key));
+export function bodyOf(given: GivenBody, place: Place): string | null {
+  const { api, body } = given;
+  const ofPrompt = (['model', 'prompt', 'maxTokens'] as const).find((key) => given[key] !== undefined);
   if (api === 'http') {
     if (ofPrompt !== undefined)
-      throw values.error(ofPrompt, `Expected ${values.named(ofPrompt)} together with api: chat or api: completions.`);
-    return values.text('body') ?? null;
+      throw place.error(ofPrompt, `Expected ${place.named(ofPrompt)} together with api: chat or api: completions.`);
+    return body ?? null;
   }
-  if (!values.has('body')) return promptBody(values, api);
-  if (ofPrompt === undefined) return givenBody(values);
-  throw values.error(
+  if (body === undefined) return promptBody(given, api, place);
+  if (ofPrompt === undefined) return givenBody(body, place);
+  throw place.error(
     ofPrompt,
-    `Expected ${values.named(ofPrompt)} or body but received both: body is the whole request.`,
+    `Expected ${place.named(ofPrompt)} or body but received both: body is the whole request.`,
   );
 }
 
 export const numbered = (body: string, request: number): string => body.replaceAll(NUMBER, String(request));
 
-function promptBody(values: Values, api: OpenAiApi): string {
-  const prompt = values.required('prompt');
-  const model = values.required('model');
-  const tokens = values.integer('maxTokens', 1, MOST_TOKENS) ?? LOAD_DEFAULTS.maxTokens;
+function promptBody({ prompt, model, maxTokens }: GivenBody, api: OpenAiApi, place: Place): string {
+  if (prompt === undefined) throw place.error('prompt', `Expected ${place.owner} to have prompt.`);
+  if (model === undefined) throw place.error('model', `Expected ${place.owner} to have model.`);
+  const tokens = maxTokens ?? LOAD_DEFAULTS.maxTokens;
   const asked = api === 'chat' ? { messages: [{ role: 'user', content: prompt }] } : { prompt };
   return streamed({ model, ...asked, max_tokens: tokens });
 }
 
-function givenBody(values: Values): string {
-  const text = values.required('body');
-  const wrong = (hint: string) => values.expected('body', 'the JSON object of a request', hint);
+function givenBody(text: string, place: Place): string {
+  const wrong = (hint: string) => place.expected('body', 'the JSON object of a request', hint);
   let body: unknown;
   try {
     body = JSON.parse(text);

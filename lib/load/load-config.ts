@@ -1,15 +1,13 @@
 /** The settings of a load, checked key by key: the same from YAML and from a program. docs/load.md describes each. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { messageOf } from '../errors/message-of.js';
-import { type Values } from '../config/values.js';
-import { BODY_KEYS, bodyOf } from './load-body.js';
-import { type Arrivals, LOAD_DEFAULTS, type LoadApi, type LoadPlan } from './load-plan.js';
-
-/** The keys of a load, for the `Values` that `readLoad` takes. */
-export const LOAD_KEYS = [
-  ...['url', 'api', 'method', 'headers', ...BODY_KEYS],
-  ...['requests', 'concurrency', 'ratePerSecond', 'seed', 'warmup', 'timeout'],
-] as const;
+import type * as v from 'valibot';
+import { choice, type Field, integer, key, map, needed, number, text } from '../config/field.js';
+import type { Place } from '../config/place.js';
+import type { RawMap } from '../config/raw.js';
+import { read, settings } from '../config/read.js';
+import { bodyOf } from './load-body.js';
+import { type Arrivals, LOAD_DEFAULTS, type LoadPlan } from './load-plan.js';
 
 const MOST_REQUESTS = 100_000;
 /** Each is a connection, and needs a file descriptor. */
@@ -20,49 +18,87 @@ const MOST_SECONDS = 86_400;
 const MOST_SEED = 2 ** 32 - 1;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const APIS = ['http', 'chat', 'completions'] as const;
+const MOST_TOKENS = 1_000_000;
 
-/** `values` are of LOAD_KEYS. Throws SettingError. */
-export function readLoad(values: Values): LoadPlan {
-  const api = values.choice('api', APIS) ?? 'http';
-  const body = bodyOf(values, api);
-  const requests = values.integer('requests', 1, MOST_REQUESTS);
-  if (requests === undefined)
-    throw values.error('requests', `Expected ${values.named('requests')} to be how many to send but received nothing.`);
+const headers = (): Field<Readonly<Record<string, string>>, RawMap> =>
+  map<Readonly<Record<string, string>>>('a map of keys to values', {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  });
+
+export const loadSettings = settings({
+  url: needed(text(), 'http or https.'),
+  api: key(
+    choice(APIS),
+    '`chat` and `completions`: streamed answers of an OpenAI-compatible server; `http`: any answer.',
+    'http',
+  ),
+  method: key(choice(METHODS), 'For api http. Default: GET, and POST with a body.'),
+  headers: key(headers(), 'Headers of every request.'),
+  body: key(text(), 'The whole request; for chat and completions as JSON, of which `stream` is set.'),
+  model: key(text(), 'For chat and completions, with a prompt.'),
+  prompt: key(text(), 'For chat and completions. `{request}` in it or in a body stands for the number of the request.'),
+  maxTokens: key(
+    integer(1, MOST_TOKENS),
+    `Most tokens of an answer, with a prompt. Default: ${LOAD_DEFAULTS.maxTokens}.`,
+  ),
+  requests: needed(integer(1, MOST_REQUESTS), 'Number of counted requests.'),
+  concurrency: key(integer(1, MOST_CONCURRENCY), 'Closed loop: this many requests at a time. Or `ratePerSecond`.'),
+  ratePerSecond: key(
+    number(`a number from ${LEAST_RATE} to ${MOST_RATE}`, { least: LEAST_RATE, most: MOST_RATE }),
+    'Open loop: Poisson arrivals, which no answer delays. Or `concurrency`.',
+  ),
+  seed: key(integer(0, MOST_SEED), `Of the arrivals, with ratePerSecond. Default: ${LOAD_DEFAULTS.seed}.`),
+  warmup: key(integer(0, MOST_REQUESTS), 'Uncounted requests before them.', LOAD_DEFAULTS.warmup),
+  timeout: key(
+    number(`a number of seconds from 0.001 to ${MOST_SECONDS}`, { least: 0.001, most: MOST_SECONDS }),
+    'Seconds per request, from when it is sent to the end of its answer.',
+    LOAD_DEFAULTS.timeoutSeconds,
+  ),
+});
+
+export type GivenLoad = v.InferOutput<typeof loadSettings>;
+
+/** Throws SettingError. */
+export const readLoad = (place: Place): LoadPlan => loadPlan(read(loadSettings, place), place);
+
+/** Checks what `read` cannot know. Throws SettingError. */
+export function loadPlan(given: GivenLoad, place: Place): LoadPlan {
+  const { api, requests, warmup, timeout } = given;
+  const body = bodyOf(given, place);
   return {
     api,
-    url: urlOf(values),
-    method: methodOf(values, api, body),
-    headers: headersOf(values, api, body),
+    url: urlOf(given, place),
+    method: methodOf(given, place, body),
+    headers: headersOf(given, place, body),
     body,
     requests,
-    warmup: values.integer('warmup', 0, MOST_REQUESTS) ?? LOAD_DEFAULTS.warmup,
-    arrivals: arrivalsOf(values),
-    timeoutMs: timeoutOf(values) * 1_000,
+    warmup,
+    arrivals: arrivalsOf(given, place),
+    timeoutMs: timeout * 1_000,
   };
 }
 
-function urlOf(values: Values): URL {
-  const text = values.required('url');
+function urlOf({ url: text }: GivenLoad, place: Place): URL {
   const example = 'such as http://127.0.0.1:8000/v1/chat/completions';
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw values.expected('url', `a URL of http or https ${example}`);
+    throw place.expected('url', `a URL of http or https ${example}`);
   // A user and a password would be shown and stored with the URL.
   if (url.username !== '' || url.password !== '')
-    throw values.error(
+    throw place.error(
       'url',
-      `Expected ${values.named('url')} to hold no user or password: give them as authorization in headers.`,
+      `Expected ${place.named('url')} to hold no user or password: give them as authorization in headers.`,
     );
   url.hash = '';
   return url;
 }
 
-function methodOf(values: Values, api: LoadApi, body: string | null): string {
-  const method = values.choice('method', METHODS);
+function methodOf({ api, method }: GivenLoad, place: Place, body: string | null): string {
   if (api !== 'http' && method !== undefined && method !== 'POST')
-    throw values.expected('method', 'POST', `api: ${api} takes no other; leave it out.`);
+    throw place.expected('method', 'POST', `api: ${api} takes no other; leave it out.`);
   if (method === 'GET' && body !== null)
-    throw values.expected('method', 'one with a body', 'a GET request has none; leave body out or use POST.');
+    throw place.expected('method', 'one with a body', 'a GET request has none; leave body out or use POST.');
   return method ?? (body === null ? 'GET' : 'POST');
 }
 
@@ -72,30 +108,30 @@ const OURS = [
   ...['proxy-connection', 'accept-encoding'],
 ];
 
-function headersOf(values: Values, api: LoadApi, body: string | null): Record<string, string> {
+function headersOf({ api, headers: own = {} }: GivenLoad, place: Place, body: string | null): Record<string, string> {
   const usual: [string, string][] = api === 'http' ? [] : [['accept', 'text/event-stream']];
   if (body !== null) usual.push(['content-type', isJson(body) ? 'application/json' : 'text/plain; charset=utf-8']);
   const headers = new Map(usual);
   const given = new Set<string>();
-  for (const [name, value] of Object.entries(values.map('headers') ?? {})) {
+  for (const [name, value] of Object.entries(own)) {
     const key = name.toLowerCase();
-    if (typeof value !== 'string') throw values.expected('headers', 'a map of names to texts', `${name} is not text.`);
-    if (OURS.includes(key)) throw values.expected('headers', 'headers of yours', `${key} is set by the client itself.`);
-    if (given.has(key)) throw values.expected('headers', 'a map of different names', `${key} is there twice.`);
-    values.within('headers', () => checkHeader(values, name, value));
+    if (typeof value !== 'string') throw place.expected('headers', 'a map of names to texts', `${name} is not text.`);
+    if (OURS.includes(key)) throw place.expected('headers', 'headers of yours', `${key} is set by the client itself.`);
+    if (given.has(key)) throw place.expected('headers', 'a map of different names', `${key} is there twice.`);
+    place.within('headers', () => checkHeader(place, name, value));
     given.add(key);
     headers.set(key, value);
   }
   return Object.fromEntries(headers);
 }
 
-function checkHeader(values: Values, name: string, value: string): void {
+function checkHeader(place: Place, name: string, value: string): void {
   try {
     validateHeaderName(name);
     validateHeaderValue(name, value);
   } catch (error) {
     // The value may be a secret, and Node's message has only the name.
-    throw values.error('headers', `Expected ${values.named('headers')} to be headers of HTTP: ${messageOf(error)}.`);
+    throw place.error('headers', `Expected ${place.named('headers')} to be headers of HTTP: ${messageOf(error)}.`);
   }
 }
 
@@ -108,23 +144,14 @@ function isJson(text: string): boolean {
   }
 }
 
-function arrivalsOf(values: Values): Arrivals {
-  const concurrency = values.integer('concurrency', 1, MOST_CONCURRENCY);
-  const rate = { least: LEAST_RATE, most: MOST_RATE };
-  const ratePerSecond = values.number('ratePerSecond', `a number from ${LEAST_RATE} to ${MOST_RATE}`, rate);
+function arrivalsOf({ concurrency, ratePerSecond, seed }: GivenLoad, place: Place): Arrivals {
   if ((concurrency === undefined) === (ratePerSecond === undefined))
-    throw values.error(
+    throw place.error(
       concurrency === undefined ? 'requests' : 'ratePerSecond',
-      `Expected ${values.owner} to have either concurrency or ratePerSecond but received ${concurrency === undefined ? 'neither' : 'both'}: concurrency sends the next request after an answer, ratePerSecond at random times that no answer delays.`,
+      `Expected ${place.owner} to have either concurrency or ratePerSecond but received ${concurrency === undefined ? 'neither' : 'both'}: concurrency sends the next request after an answer, ratePerSecond at random times that no answer delays.`,
     );
-  const seed = values.integer('seed', 0, MOST_SEED);
   if (ratePerSecond !== undefined) return { loop: 'open', ratePerSecond, seed: seed ?? LOAD_DEFAULTS.seed };
   if (seed !== undefined)
-    throw values.error('seed', `Expected ${values.named('seed')} together with ratePerSecond: nothing else is random.`);
+    throw place.error('seed', `Expected ${place.named('seed')} together with ratePerSecond: nothing else is random.`);
   return { loop: 'closed', concurrency: concurrency as number };
-}
-
-function timeoutOf(values: Values): number {
-  const what = `a number of seconds from 0.001 to ${MOST_SECONDS}`;
-  return values.number('timeout', what, { least: 0.001, most: MOST_SECONDS }) ?? LOAD_DEFAULTS.timeoutSeconds;
 }

@@ -1,5 +1,5 @@
 /** Writes systems as a file for --config, so that they can be measured again. */
-import type { RawMap } from '../config/values.js';
+import type { RawMap } from '../config/raw.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { resolvedSettings } from './source.js';
 import type { System } from './system.js';

@@ -1,6 +1,8 @@
 /** Reads systems from the file of --config. */
 import { dirname, resolve } from 'node:path';
-import { isMap, type RawValue, Values } from '../config/values.js';
+import { Place } from '../config/place.js';
+import { isMap, type RawValue } from '../config/raw.js';
+import { checkKeys } from '../config/read.js';
 import { readYaml, readYamlText, type Source } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkLabels, createSystem, here, type Surroundings } from './kinds.js';
@@ -10,7 +12,7 @@ import type { System } from './system.js';
 export interface Config {
   systems: System[];
   /** All values of the file, for code that reads its other keys. */
-  top: Values;
+  top: Place;
   source: Source;
 }
 
@@ -24,9 +26,9 @@ export function parseConfig(text: string, file: string, surroundings: Surroundin
   const top = source.at([], () => {
     if (!isMap(source.value)) throw new UsageError('Expected a map with the key systems.');
     // `workloads` is for exec, which can then compare the same systems by the same file.
-    return new Values(source.value, 'the configuration', ['systems', 'prices', 'workloads']);
+    return checkKeys(new Place(source.value, 'the configuration'), ['systems', 'prices', 'workloads']);
   });
-  return { systems: systemsIn(top.raw('systems'), source, surroundings), top, source };
+  return { systems: systemsIn(top.value('systems'), source, surroundings), top, source };
 }
 
 /** Systems of a file's key `systems`. */

@@ -3,7 +3,7 @@ import { baseName } from '../native/function-names.js';
 import type { Description } from '../workers/description.js';
 import { allocationCanary, type Finding, measuredDevice } from './attestation.js';
 import { type Finished } from './command.js';
-import type { Step } from './custom-verify.js';
+import type { Step } from './custom-profile.js';
 import { exportedSymbols } from './elf.js';
 import { inWords, resolveSize } from '../config/size.js';
 import { matches, tookTooLong } from './pattern.js';

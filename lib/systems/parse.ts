@@ -1,8 +1,8 @@
 /** Parses a system from the command line: `native`, `hami-core:library=/path,memory=10GiB,sm=50`. */
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { checkLabels, createSystem, findKind, here, type Surroundings } from './kinds.js';
+import { checkLabels, createSystem, findKind, formOfKey, here, type Surroundings } from './kinds.js';
 import type { System } from './system.js';
-import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 
 /** All systems of one command line. */
 export function parseSystems(texts: readonly string[], surroundings = here()): System[] {
@@ -19,7 +19,7 @@ export function parseSystem(text: string, surroundings: Surroundings = here()): 
 
 /** Pairs are separated by commas; `\,` is a comma in a value, and a value may contain further `=`. */
 function parsePairs(kindName: string, text: string): RawMap {
-  const { maps, lists } = findKind(kindName);
+  const kind = findKind(kindName);
   // The object has no prototype, so that a key such as __proto__ is refused like any other.
   const settings = Object.create(null) as RawMap;
   for (const pair of text.split(/(?<!\\),/)) {
@@ -28,8 +28,10 @@ function parsePairs(kindName: string, text: string): RawMap {
       throw new UsageError(`Expected ${kindName} to have settings key=value but received ${quoted(pair)}.`);
     const [first = '', ...rest] = key.split('.');
     const nested = rest.join('.');
-    if (nested !== '' && maps.includes(first)) put(mapOf(settings, first, kindName), nested, value, kindName);
-    else if (lists.includes(key)) settings[key] = [...((settings[key] as RawValue[] | undefined) ?? []), value];
+    if (nested !== '' && formOfKey(kind, first) === 'map')
+      put(mapOf(settings, first, kindName), nested, value, kindName);
+    else if (formOfKey(kind, key) === 'list')
+      settings[key] = [...((settings[key] as RawValue[] | undefined) ?? []), value];
     else put(settings, key, value, kindName);
   }
   return settings;

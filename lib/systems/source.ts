@@ -1,7 +1,7 @@
 /** The settings that a system was created from, and the files that they name. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { HAMI_LIBRARY } from './hami-core.js';
 import { inPath } from './in-path.js';
 import { parseVariable } from './ld-preload.js';

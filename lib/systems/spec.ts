@@ -1,6 +1,6 @@
 /** A system's settings as an argument of `--system`, so that it can be measured again. */
 import { resolve } from 'node:path';
-import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { NOT_RECORDED } from '../results/document.js';
 
 /** Rather too broad, because there is no standard for the names of secrets. */

@@ -1,7 +1,9 @@
 /** The file of `exec --config`: workloads, and the systems and prices beside them. */
 import { dirname, resolve } from 'node:path';
 import { pricesIn, type Prices } from '../costs/read-prices.js';
-import { isMap, Values } from '../config/values.js';
+import { Place } from '../config/place.js';
+import { isMap } from '../config/raw.js';
+import { checkKeys } from '../config/read.js';
 import { readYaml, readYamlText, type Source } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';
 import { systemsIn } from '../systems/config.js';
@@ -29,9 +31,9 @@ export function parseExecConfig(text: string, file: string, surroundings: Surrou
   const source = readYaml(text, file);
   const top = source.at([], () => {
     if (!isMap(source.value)) throw new UsageError('Expected a map with the keys workloads and systems.');
-    return new Values(source.value, 'the configuration', ['workloads', 'systems', 'prices']);
+    return checkKeys(new Place(source.value, 'the configuration'), ['workloads', 'systems', 'prices']);
   });
-  const list = top.raw('workloads');
+  const list = top.value('workloads');
   if (!Array.isArray(list) || list.length === 0)
     throw source.error(['workloads'], 'Expected workloads of the configuration to be a list of workloads.');
   const sources = list.map((entry, index): WorkloadSource => {
@@ -49,5 +51,5 @@ export function parseExecConfig(text: string, file: string, surroundings: Surrou
   };
 }
 
-const systemsOf = (top: Values, source: Source, surroundings: Surroundings): System[] =>
-  systemsIn(top.raw('systems'), source, surroundings);
+const systemsOf = (top: Place, source: Source, surroundings: Surroundings): System[] =>
+  systemsIn(top.value('systems'), source, surroundings);

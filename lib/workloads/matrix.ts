@@ -1,6 +1,6 @@
 /** Parameter matrices: one workload for every combination of values, which stand for `{NAME}` in its settings. */
-import type { Values } from '../config/values.js';
-import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import type { Place } from '../config/place.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { quoted } from '../errors/usage-error.js';
 
 const MOST_PARAMETERS = 20;
@@ -15,36 +15,37 @@ export interface Combination {
 }
 
 /** In the order in which parameters and values are written, the last parameter fastest. */
-export function combinationsOf(values: Values): Combination[] {
-  const raw = values.map('matrix');
+export function combinationsOf(place: Place): Combination[] {
+  const raw = place.value('matrix');
   if (raw === undefined) return [{ label: null, values: {} }];
-  const parameters = Object.entries(raw).map(([name, list]) => [name, valuesOf(values, name, list)] as const);
-  if (parameters.length === 0) throw values.expected('matrix', 'a map of parameters to lists of values');
+  if (!isMap(raw)) throw place.expected('matrix', 'a map of keys to values');
+  const parameters = Object.entries(raw).map(([name, list]) => [name, valuesOf(place, name, list)] as const);
+  if (parameters.length === 0) throw place.expected('matrix', 'a map of parameters to lists of values');
   if (parameters.length > MOST_PARAMETERS)
-    throw values.error(
+    throw place.error(
       'matrix',
-      `Expected ${values.named('matrix')} to have at most ${MOST_PARAMETERS} parameters but received ${parameters.length}.`,
+      `Expected ${place.named('matrix')} to have at most ${MOST_PARAMETERS} parameters but received ${parameters.length}.`,
     );
   const count = parameters.reduce((product, [, list]) => product * list.length, 1);
   if (count > MOST_COMBINATIONS)
-    throw values.error(
+    throw place.error(
       'matrix',
-      `Expected ${values.named('matrix')} to have at most ${MOST_COMBINATIONS} combinations but received ${count}.`,
+      `Expected ${place.named('matrix')} to have at most ${MOST_COMBINATIONS} combinations but received ${count}.`,
     );
   let all: Readonly<Record<string, string>>[] = [{}];
   for (const [name, list] of parameters)
     all = all.flatMap((before) => list.map((value) => ({ ...before, [name]: value })));
   const found = all.map((each) => ({ label: labelOf(each), values: each }));
-  checkLabels(values, found);
+  checkLabels(place, found);
   return found;
 }
 
-function valuesOf(values: Values, name: string, list: RawValue): string[] {
+function valuesOf(place: Place, name: string, list: RawValue): string[] {
   if (!parameterName.test(name))
-    throw values.expected('matrix', 'a map of parameters', `${quoted(name)} is no name of letters and digits`);
+    throw place.expected('matrix', 'a map of parameters', `${quoted(name)} is no name of letters and digits`);
   const isList = Array.isArray(list) && list.length > 0;
   if (!isList || !list.every((value) => typeof value === 'string' && value !== '' && !value.includes('\0')))
-    throw values.expected('matrix', 'a map of parameters to lists of values', `${name} is no such list`);
+    throw place.expected('matrix', 'a map of parameters to lists of values', `${name} is no such list`);
   return list as string[];
 }
 
@@ -54,14 +55,14 @@ const labelOf = (combination: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${value.replace(/[^\w.+-]/g, '_')}`)
     .join(',');
 
-function checkLabels(values: Values, all: readonly Combination[]): void {
+function checkLabels(place: Place, all: readonly Combination[]): void {
   const seen = new Set<string>();
   for (const { label } of all) {
     if (label === null) continue;
     if (label.length > LONGEST_LABEL)
-      throw values.expected('matrix', `values that name results in ${LONGEST_LABEL} characters`, `${label} is longer`);
+      throw place.expected('matrix', `values that name results in ${LONGEST_LABEL} characters`, `${label} is longer`);
     if (seen.has(label))
-      throw values.error('matrix', `Expected every combination to have its own name but received ${label} twice.`);
+      throw place.error('matrix', `Expected every combination to have its own name but received ${label} twice.`);
     seen.add(label);
   }
 }
@@ -85,15 +86,15 @@ const mapped = (map: RawMap, change: (value: RawValue, key: string) => RawValue)
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
 
 /** Refuses a parameter that nothing uses: its combinations would be one measurement under several names. */
-export function checkUsed(values: Values, settings: RawMap): void {
+export function checkUsed(place: Place, settings: RawMap): void {
   const { matrix, name: _, ...rest } = settings;
   if (matrix === undefined || !isMap(matrix)) return;
   const used = new Set(textsOf(rest).flatMap((text) => [...text.matchAll(placeholder)].map(([, name]) => name)));
   for (const parameter of Object.keys(matrix))
     if (!used.has(parameter))
-      throw values.error(
+      throw place.error(
         'matrix',
-        `Expected ${values.named('matrix')} to have parameters that are used but received ${quoted(parameter)}: write {${parameter}} where its value belongs, e.g. in argv.`,
+        `Expected ${place.named('matrix')} to have parameters that are used but received ${quoted(parameter)}: write {${parameter}} where its value belongs, e.g. in argv.`,
       );
 }
 

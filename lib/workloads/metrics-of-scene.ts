@@ -8,7 +8,7 @@ import { interferencePercent } from '../metrics/isolation/interference.js';
 import type { Delta } from '../stats/effect.js';
 import { ratioInterval } from '../stats/combined.js';
 import { median } from '../stats/median.js';
-import { taskName } from './read-tenants.js';
+import { taskName } from './task-names.js';
 import {
   type Kind,
   deadlineOf,

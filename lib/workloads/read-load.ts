@@ -1,37 +1,28 @@
 /** The load of a workload, and how the GPU is read meanwhile. */
-import type { Values } from '../config/values.js';
-import { parseDuration } from '../config/duration.js';
-import { LOAD_KEYS, readLoad } from '../load/load-config.js';
+import type { Place } from '../config/place.js';
+import { loadPlan } from '../load/load-config.js';
 import type { LoadPlan } from '../load/load-plan.js';
-import { INTERVAL_LIMITS } from '../monitor/options.js';
+import type { GivenProgram, GivenWorkload } from './workload-schema.js';
 import { DEFAULTS, type Monitoring } from './workload-type.js';
 
 /** Null without one. */
-export function loadOf(values: Values): LoadPlan | null {
-  if (!values.has('load')) return null;
-  if (!values.has('ready'))
-    throw values.error(
+export function loadOf({ load, ready }: GivenProgram, place: Place): LoadPlan | null {
+  if (load === undefined) return null;
+  if (ready === undefined)
+    throw place.error(
       'load',
-      `Expected load of ${values.owner} together with ready but received it alone: requests are sent from when the program is ready.`,
+      `Expected load of ${place.owner} together with ready but received it alone: requests are sent from when the program is ready.`,
     );
-  if (Object.hasOwn(values.map('matrix') ?? {}, 'request'))
-    throw values.error(
+  if (place.inside('matrix').has('request'))
+    throw place.error(
       'matrix',
-      `Expected ${values.named('matrix')} to have no parameter 'request' beside a load: there {request} is the number of the request.`,
+      `Expected ${place.named('matrix')} to have no parameter 'request' beside a load: there {request} is the number of the request.`,
     );
-  return readLoad(values.nested('load', LOAD_KEYS));
+  return loadPlan(load, place.inside('load'));
 }
 
-export function monitoringOf(values: Values): Monitoring {
-  if (values.raw('monitor') === 'false') return { ...DEFAULTS.monitor, csv: false };
-  const nested = values.nested('monitor', ['interval', 'csv']);
-  const interval = nested.text('interval');
-  const rules = { what: nested.named('interval'), ...INTERVAL_LIMITS };
-  return {
-    intervalMs:
-      interval === undefined
-        ? DEFAULTS.monitor.intervalMs
-        : nested.within('interval', () => parseDuration(interval, rules)),
-    csv: (nested.choice('csv', ['true', 'false']) ?? 'true') === 'true',
-  };
+export function monitoringOf({ monitor }: GivenWorkload): Monitoring {
+  if (monitor === false) return { ...DEFAULTS.monitor, csv: false };
+  const { interval = DEFAULTS.monitor.intervalMs, csv = DEFAULTS.monitor.csv } = monitor ?? {};
+  return { intervalMs: interval, csv };
 }

@@ -1,5 +1,5 @@
 /** Secrets in the settings of a workload: variables, headers and parts of URLs. Results do not store them. */
-import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import type { LoadPlan } from '../load/load-plan.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { publicValue } from '../systems/spec.js';

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { fileState } from '../systems/file-hash.js';
 import { inPath } from '../systems/in-path.js';
 import type { Role } from '../workers/tenant-handle.js';
-import { taskName } from './read-tenants.js';
+import { taskName } from './task-names.js';
 import { isScene, type SceneTenant, type TenantLimits } from './scene-type.js';
 import type { Workload } from './workload-type.js';
 import { publicValue } from '../systems/spec.js';

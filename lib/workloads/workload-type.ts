@@ -1,5 +1,5 @@
 /** What is measured of a user's program: the program, how it is run, and the metrics of a run. */
-import type { RawMap } from '../config/values.js';
+import type { RawMap } from '../config/raw.js';
 import type { LoadPlan } from '../load/load-plan.js';
 import type { Direction } from '../metrics/metric.js';
 import type { PerChoice } from '../metrics/per.js';

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFile
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkUnchanged, describeRequest, readRequest, REQUEST } from '../../lib/cli/stored-request.js';
-import type { RawMap } from '../../lib/config/values.js';
+import type { RawMap } from '../../lib/config/raw.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import { temporaryFolder } from '../temporary.js';
 

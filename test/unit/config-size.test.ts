@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { forHami, parseSize, resolveSize } from '../../lib/config/size.js';
+import { granted } from '../../lib/config/refused.js';
+import { forHami, readSize, resolveSize } from '../../lib/config/size.js';
 import { CARD, GIB } from './systems-fixtures.js';
 
 const what = 'memory of hami-core';
-const parse = (text: string, percent = true) => parseSize(text, { what, percent });
+const parse = (text: string, percent = true) => granted(readSize(text, percent), what, text);
 
 describe('sizes', () => {
   it.each([

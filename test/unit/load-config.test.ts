@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { isMap, type RawMap, Values } from '../../lib/config/values.js';
+import { Place } from '../../lib/config/place.js';
+import { isMap, type RawMap } from '../../lib/config/raw.js';
 import { readYaml } from '../../lib/config/yaml.js';
 import { numbered } from '../../lib/load/load-body.js';
-import { LOAD_KEYS, readLoad } from '../../lib/load/load-config.js';
+import { readLoad } from '../../lib/load/load-config.js';
 import { type LoadSettings, runLoad } from '../../lib/load-settings.js';
 
 const URL_TEXT = 'http://127.0.0.1:8000/v1/chat/completions';
 const http = { url: URL_TEXT, requests: '10', concurrency: '2' };
 const chat = { ...http, api: 'chat', model: 'm', prompt: 'Hello' };
-const read = (raw: RawMap) => readLoad(new Values(raw, 'load', LOAD_KEYS));
+const read = (raw: RawMap) => readLoad(new Place(raw, 'load'));
 
 describe('the settings of a load', () => {
   it('have defaults', () =>
@@ -81,7 +82,7 @@ describe('a load is refused', () => {
     ['a list of URLs', { ...http, url: ['http://a'] }, 'Expected url of load to be text but received a list.'],
     ['a password in the URL', { ...http, url: 'http://me:secret@host/' }, 'Expected url of load to hold no user or password: give them as authorization in headers.'],
     ['an unknown API', { ...http, api: 'chats' }, "Expected api of load to be http, chat or completions but received 'chats': did you mean chat?"],
-    ['no number of requests', { url: URL_TEXT, concurrency: '1' }, 'Expected requests of load to be how many to send but received nothing.'],
+    ['no number of requests', { url: URL_TEXT, concurrency: '1' }, 'Expected load to have requests: an integer from 1 to 100000.'],
     ['no request', { ...http, requests: '0' }, 'Expected requests of load to be an integer from 1 to 100000 but received 0.'],
     ['too many requests', { ...http, requests: '1e9' }, "an integer from 1 to 100000 but received '1e9'"],
     ['both loops', { ...http, ratePerSecond: '1' }, 'to have either concurrency or ratePerSecond but received both'],

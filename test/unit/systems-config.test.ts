@@ -116,7 +116,10 @@ systems:
     ['- native', /Expected a map with the key systems/],
     ['systems:\n  - kind: custom\n    name: a\n    __proto__: { polluted: yes }', /received '__proto__'/],
     ['a: 1\n---\nb: 2', /Expected YAML but /],
-    ['systems:\n  - kind: fcsp\n    sm:', /^systems\.yaml:3:\d+: Expected sm of fcsp to be text but received ''/],
+    [
+      'systems:\n  - kind: fcsp\n    sm:',
+      /^systems\.yaml:3:\d+: Expected sm of fcsp to be an integer from 1 to 100 but received ''/,
+    ],
     ['systems:\n  -', /^systems\.yaml:2:\d+: Expected a/],
     ['systems:\n  - kind: custom\n    name: a\n    env: ', /Expected env of custom to be a map/],
     ['? [a, b]\n: x', /Expected/],

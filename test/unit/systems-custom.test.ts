@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSystem } from '../../lib/systems/kinds.js';
 import { FIRST_LOOK } from '../../lib/systems/system.js';
-import type { RawMap } from '../../lib/config/values.js';
+import type { RawMap } from '../../lib/config/raw.js';
 import { description, GIB, gpu, libraryFile, probe, runState, temporaryFolder } from './systems-fixtures.js';
 
 const folder = temporaryFolder();
@@ -105,20 +105,20 @@ describe('the description of a custom system', () => {
     [{ limits: { memory: '0' } }, /memory of limits of custom to be a size above 0/],
     [{ limits: { cpu: '1' } }, /a key of limits of custom but received 'cpu': it has memory, sm\./],
     [{ capabilities: { memLimit: 'soft' } }, /memLimit of capabilities of custom/],
-    [{ verify: [{ symbolOwner: { symbol: 'cuInit' } }] }, /matches of symbolOwner/],
+    [{ verify: [{ symbolOwner: { symbol: 'cuInit' } }] }, /symbolOwner of entry 1 of verify of custom to have matches/],
     [
       { verify: [{ symbolOwner: { symbol: 'cuInit', matches: '(' } }] },
-      /to be a regular expression: .*Unterminated group/,
+      /to be a regular expression but received '\(': .*Unterminated group/,
     ],
     [
       { verify: [{ symbolOwner: { symbol: 'cuLaunchKernl', matches: '.' } }] },
-      /^Expected symbol of symbolOwner of a step of verify of custom to be a function .* 'cuLaunchKernl': did you mean cuLaunchKernel\?$/,
+      /^Expected symbol of symbolOwner of entry 1 of verify of custom to be a function .* 'cuLaunchKernl': did you mean cuLaunchKernel\?$/,
     ],
     [{ verify: [{ symbolOwner: { symbol: 'CuInit', matches: '.' } }] }, /did you mean cuInit\?/],
     [{ verify: [{ symbolOwner: { symbol: 'malloc', matches: '.' } }] }, /there are cuInit, .*nvmlInit/],
     [{ verify: [{ symbolOwned: 'a' }] }, /did you mean symbolOwner\?/],
     [{ verify: [{ smCount: ['5', '1'] }] }, /two integers, the smaller first/],
-    [{ verify: [{ command: { argv: 'true' } }] }, /a list of texts/],
+    [{ verify: [{ command: { argv: 'true' } }] }, /argv of command of entry 1 of verify of custom to be a command/],
     [{ verify: 'all' }, /a list of steps/],
     [{ stateFile: ['x'] }, /did you mean stateFiles\?/],
     [{ name: '../x' }, /at most 40 letters, digits/],

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, openSync, closeSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FcspSystem, type FcspOptions } from '../../lib/systems/fcsp.js';
-import { fcspVariables, settingKeys } from '../../lib/systems/fcsp-settings.js';
-import { Values } from '../../lib/config/values.js';
+import { fcspSettings, fcspVariables } from '../../lib/systems/kinds/fcsp.js';
+import { Place } from '../../lib/config/place.js';
+import { read } from '../../lib/config/read.js';
 import { CARD, description, GIB, libraryFile, runState, temporaryFolder } from './systems-fixtures.js';
 
 const folder = temporaryFolder();
@@ -29,7 +30,7 @@ async function prepared(change: Partial<FcspOptions> = {}) {
   return { system, run };
 }
 const variables = (raw: Record<string, string | Record<string, string>>) =>
-  fcspVariables(new Values(raw, 'fcsp', ['preset', 'mode', 'memoryMode', 'env', ...settingKeys]));
+  fcspVariables(read(fcspSettings, new Place(raw, 'fcsp')));
 
 describe('FCSP', () => {
   it('sets both names of the compute limit, and memory in bytes', async () => {

@@ -101,7 +101,7 @@ describe('systems on the command line', () => {
       'native:name=a/b',
       "Expected name of native to be at most 40 letters, digits and . _ + -, the first a letter or digit but received 'a/b'.",
     ],
-    ['custom', 'Expected custom to have name.'],
+    ['custom', 'Expected custom to have name: at most 40 letters'],
     ['custom:name=x,env=y', "Expected env of custom to be a map of keys to values but received 'y'."],
     ['custom:name=x,env=y,env.A=1', 'Expected env of custom once but received it as text and as a map.'],
     ['fcsp:verify=x', /^Expected a key of fcsp but received 'verify': /],

@@ -205,7 +205,10 @@ describe('a file of workloads is refused', () => {
     ['exit: 256', 'Expected exit of w to be an exit code from 0 to 255, or a list of them but received 256.'],
     ['env: { LD_PRELOAD: /x.so }', 'LD_PRELOAD is set by it; preload a library with a custom system instead.'],
     ['passEnv: [GVB_WITNESS]', 'GVB_WITNESS is set by it'],
-    ['ready: { line: a, port: 1 }', 'Expected ready of w to be a map with one of line, port, http and file'],
+    [
+      'ready: { line: a, port: 1 }',
+      'Expected ready of w to have one of line, port, http and file but received line and port.',
+    ],
     [
       'ready: { http: file:///etc/passwd }',
       'Expected http of ready of w to be a URL such as http://127.0.0.1:8000/health',
@@ -220,16 +223,19 @@ describe('a file of workloads is refused', () => {
       '{ unit: s, direction: lower }',
       'Expected m of metrics of w to have one of regex, json and jsonl but received none.',
     ],
-    ["{ regex: '(', unit: s, direction: lower }", 'Expected regex of m of metrics of w to be a regular expression: '],
+    [
+      "{ regex: '(', unit: s, direction: lower }",
+      'Expected regex of m of metrics of w to be a regular expression but received ',
+    ],
     ['{ regex: a+, unit: s, direction: lower }', 'to have a group around the number but received none'],
     ['{ json: a/b, unit: s, direction: lower }', 'Expected json of m of metrics of w to be a JSON pointer'],
     ['{ json: /a, jsonl: /b, unit: s, direction: lower }', 'but received json and jsonl.'],
     ['{ json: /a, direction: lower }', 'Expected m of metrics of w to have unit.'],
-    ['{ json: /a, unit: s }', 'to be lower, higher or none, whichever is better, but received nothing.'],
+    ['{ json: /a, unit: s }', 'Expected m of metrics of w to have direction: lower, higher or none.'],
     ['{ json: /a, unit: s, direction: up }', 'Expected direction of m of metrics of w to be lower, higher or none'],
     ['{ json: /a, unit: s, direction: lower, delta: 0% }', 'to be a percentage such as 2%, or a number above 0'],
     ['{ json: /a, unit: s, direction: lower, from: stdout, file: f }', 'Expected from or file of'],
-    ['nothing', 'm has no map'],
+    ['nothing', 'Expected m of metrics of w to be a map of keys to values'],
   ])('for the metric %s', (metric, message) => {
     expect(refusalOf(`    metrics:\n      m: ${metric}`)).toContain(message);
   });

@@ -6,7 +6,7 @@ import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { MENU } from '../../lib/metrics/isolation/aggressor-menu.js';
 import { NO_LIMITS, type Limits, type System, type Tenant } from '../../lib/systems/system.js';
 import { metricsOf } from '../../lib/workloads/metrics-of.js';
-import { taskName } from '../../lib/workloads/read-tenants.js';
+import { taskName } from '../../lib/workloads/task-names.js';
 import { parseExecConfig } from '../../lib/workloads/exec-config.js';
 import { publicSource } from '../../lib/workloads/read-workloads.js';
 import type { Scene } from '../../lib/workloads/scene-type.js';
@@ -153,7 +153,7 @@ describe('a scene is refused', () => {
     ['', 'Expected tenants of s to be a list of tenants but received a list.'],
     [victim, 'Expected s to have 2 to 16 tenants but received 1.'],
     [trainer.concat(', { task: l2-thrash }'), 'Expected a tenant of s to have role: victim'],
-    [`${victim}, p`, 'to be a list of maps but received a list: tenant 2 of s is none'],
+    [`${victim}, p`, 'to be a list of maps but received a list: entry 2 is none.'],
     [`${victim}, { role: aggressor, argv: [q] }`, 'Expected tenant 2 of s to have name, with which its results begin.'],
     [`${victim}, { name: V, argv: [q] }`, "Expected tenants of s of different names but received 'V' twice."],
     [`${victim}, { name: a.b, argv: [q] }`, 'Expected name of tenant 2 of s to be at most 40 letters, digits and _ -'],
@@ -165,8 +165,8 @@ describe('a scene is refused', () => {
     ],
     [`${victim}, { task: l2-thrash, argv: [q] }`, 'Expected argv or task of tenant 2 of s but received both'],
     [`${victim}, { task: l2-thrash, role: victim }`, 'a task of the menu is not measured.'],
-    [`${victim}, { task: l2-thrash, env: {} }`, "Expected a key of tenant 2 of s but received 'env'"],
-    [`${victim}, { name: t, argv: [q], timeout: '3' }`, "but received 'timeout': it has name, role, limits"],
+    [`${victim}, { task: l2-thrash, env: {} }`, 'Expected env or task of tenant 2 of s but received both'],
+    [`${victim}, { name: t, argv: [q], timeout: '3' }`, "but received 'timeout': it has name, role, task, limits"],
     [
       `${victim}, { name: t, role: aggressor, argv: [q], metrics: { m: { json: /a, unit: s, direction: lower } } }`,
       'Expected metrics of t of s to be of a victim but received it of an aggressor',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { GpuAccess } from '../../workers/container/container-type.js';
 import { inPath } from '../in-path.js';
 import type { RunState } from '../system.js';
-import type { ContainerOptions } from './container-settings.js';
+import type { ContainerOptions } from './container-options.js';
 
 /** The hook of the NVIDIA container toolkit, for runtimes that are told what to run. */
 const HOOK = 'nvidia-container-runtime-hook';

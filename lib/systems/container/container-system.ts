@@ -29,7 +29,7 @@ import { Guardian } from './container-guarding.js';
 import { gpuAccess } from './container-gpu.js';
 import { refusalOf } from './container-refusal.js';
 import { inContainer, sameFiles, sameGpu } from './container-proofs.js';
-import { type ContainerOptions, missingRuntime, runtimeProgram } from './container-settings.js';
+import { type ContainerOptions, missingRuntime, runtimeProgram } from './container-options.js';
 
 const TRIAL_MS = 120_000;
 

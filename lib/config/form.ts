@@ -1,0 +1,15 @@
+/** How settings are given on the command line. */
+import * as v from 'valibot';
+import type { FieldForm } from './field.js';
+import { bare } from './read.js';
+
+type Schema = v.GenericSchema;
+
+/** Of a field, without what describes its place in the settings. */
+export const fieldForm = (schema: Schema): Partial<FieldForm> => v.getMetadata(bare(schema)) as Partial<FieldForm>;
+
+/** `list`s are repeated, entries of `map`s are `KEY.NAME=value`. */
+export function formOf(schema: v.ObjectEntries[string]): 'list' | 'map' | null {
+  const { type } = bare(schema as Schema);
+  return type === 'strict_object' ? 'map' : (fieldForm(schema as Schema).given ?? null);
+}

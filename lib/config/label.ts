@@ -1,0 +1,8 @@
+/** Names of systems and workloads. */
+import { type Field, matching } from './field.js';
+
+/** Safe in names of folders and files, and unambiguous in text. */
+const pattern = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,39}$/;
+
+export const label = (): Field<string, string> =>
+  matching(pattern, 'at most 40 letters, digits and . _ + -, the first a letter or digit', 'NAME');

@@ -1,0 +1,209 @@
+/** Reads settings by their schema, with errors that name the setting. */
+import * as v from 'valibot';
+import { closest } from '../errors/closest.js';
+import { quoted } from '../errors/usage-error.js';
+import type { Place, SettingError } from './place.js';
+import { constant, type Field, type FieldForm, map } from './field.js';
+import { isMap, type RawMap, type RawValue } from './raw.js';
+
+const A_MAP = 'a map of keys to values';
+
+/** A map of settings, by key. */
+export type Settings = v.GenericSchema & { readonly entries: v.ObjectEntries };
+
+export const settings = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.strictObject(entries, (issue) => whatOf(entries, issue));
+
+/** What a missing setting has to be, in words. */
+function whatOf(entries: v.ObjectEntries, { path }: v.BaseIssue<unknown>): string {
+  const schema = entries[String(path?.[0]?.key)] as v.GenericSchema | undefined;
+  return schema ? ((v.getMetadata(schema) as Partial<FieldForm>).what ?? '') : '';
+}
+
+/** Throws SettingError. */
+export function read<Schema extends Settings>(schema: Schema, place: Place): v.InferOutput<Schema> {
+  refuseUnknown(schema, place);
+  const result = v.safeParse(schema, place.raw);
+  if (result.success) return result.output;
+  throw errorOf(result.issues[0], place);
+}
+
+/** Throws SettingError for another key, and returns the place. */
+export function checkKeys(place: Place, keys: readonly string[]): Place {
+  for (const key of Object.keys(place.raw)) if (!keys.includes(key)) throw unknown(key, keys, place);
+  return place;
+}
+
+/** A list of maps or texts; `what` is what it has to be, in words. */
+export const list = <Schema extends v.GenericSchema>(item: Schema, what: string) => v.array(item, what);
+
+/** Settings of which one of `keys` has to be given. `hint` is what the error adds. */
+export const exactlyOne = <const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  keys: readonly (keyof Entries & string)[],
+  hint = '',
+) =>
+  v.pipe(
+    settings(entries),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const given = keys.filter((key) => (dataset.value as Partial<Record<string, unknown>>)[key] !== undefined);
+      if (given.length !== 1)
+        addIssue({
+          expected: `one of ${inWords(keys)}`,
+          received: given[1] ?? keys[0] ?? '',
+          message: `${given.length === 0 ? 'none' : inWords(given)}${hint === '' ? '.' : `: ${hint}`}`,
+        });
+    }),
+    v.metadata({ exactlyOne: keys }),
+  );
+
+const inWords = (keys: readonly string[]): string => keys.join(', ').replace(/, ([^,]*)$/, ' and $1');
+
+type Entries = Readonly<Record<string, v.GenericSchema>>;
+type OneOf<Kinds> = { [Key in keyof Kinds]: Record<Key, Kinds[Key]> }[keyof Kinds];
+
+/** A map with one of these settings. */
+export const oneOf = <const Each extends Entries>(
+  each: Each,
+): v.GenericSchema<
+  OneOf<{ [Key in keyof Each]: v.InferInput<Each[Key]> }>,
+  OneOf<{ [Key in keyof Each]: v.InferOutput<Each[Key]> }>
+> =>
+  exactlyOne(
+    Object.fromEntries(Object.entries(each).map(([key, schema]) => [key, v.optional(schema)])),
+    Object.keys(each),
+  ) as never;
+
+/** A map of names to values, each by the same schema. Unlike valibot's `record` it takes any name. */
+export const mapOf = <Schema extends v.GenericSchema>(
+  value: Schema,
+): Field<Readonly<Record<string, v.InferInput<Schema>>>, ReadonlyMap<string, v.InferOutput<Schema>>> => {
+  const any = v.custom<Readonly<Record<string, v.InferInput<Schema>>>>(() => true);
+  const each: typeof any = {
+    ...any,
+    '~run'({ value: raw }, config) {
+      if (!isMap(raw as RawValue)) return any['~run']({ value: raw }, config);
+      const issues: v.BaseIssue<unknown>[] = [];
+      const found = Object.entries(raw as RawMap).map(([key, own]) => {
+        const result = value['~run']({ value: own }, config);
+        for (const issue of result.issues ?? [])
+          issues.push({
+            ...issue,
+            path: [{ type: 'object', origin: 'value', input: raw as RawMap, key, value: own }, ...(issue.path ?? [])],
+          });
+        return [key, result.value] as const;
+      });
+      return { typed: true, value: new Map(found), ...(issues.length > 0 && { issues }) } as never;
+    },
+  };
+  return v.pipe(
+    v.lazy((raw) => (isMap(raw as RawValue) ? each : map('a map of keys to values', {}))),
+    v.metadata({ values: value }),
+  ) as never;
+};
+
+/** A map of settings that is read on its own. */
+export const later = (schema: Settings, what: string): Field<Readonly<Record<string, unknown>>, RawMap> =>
+  v.pipe(map<Readonly<Record<string, unknown>>>(what, {}), v.metadata({ later: schema }));
+
+type Either<A extends v.GenericSchema, B extends v.GenericSchema> = v.GenericSchema<
+  v.InferInput<A> | v.InferInput<B>,
+  v.InferOutput<A> | v.InferOutput<B>
+>;
+
+/** One scalar, or a map of settings. */
+export const either = <Scalar extends v.GenericSchema, Map extends v.GenericSchema>(
+  scalar: Scalar,
+  map: Map,
+): Either<Scalar, Map> =>
+  v.pipe(
+    v.lazy((raw) => (typeof raw === 'object' ? map : scalar)),
+    v.metadata({ either: [scalar, map] }),
+  );
+
+/** One text, or what else it may be. */
+export const orText = <const Text extends string | false, Other extends v.GenericSchema>(
+  text: Text,
+  other: Other,
+): Either<v.GenericSchema<Text, Text>, Other> => {
+  const only = constant(text);
+  return v.pipe(
+    v.lazy((raw) => (String(raw) === String(text) ? only : other)),
+    v.metadata({ either: [only, other] }),
+  );
+};
+
+export const keysOf = <Schema extends Settings>({ entries }: Schema) =>
+  Object.keys(entries) as (keyof Schema['entries'] & string)[];
+
+interface Parts {
+  values?: v.GenericSchema;
+  either?: readonly [v.GenericSchema, v.GenericSchema];
+}
+
+/** Before all else, and by own keys: a key such as `constructor` would be found in any object. */
+function refuseUnknown(schema: v.GenericSchema, place: Place): void {
+  const { entries } = bare(schema) as Partial<Settings>;
+  const { values, either: ways } = v.getMetadata(bare(schema)) as Parts;
+  if (ways) refuseUnknown(ways[1], place);
+  if (entries) checkKeys(place, Object.keys(entries));
+  for (const [key, value] of Object.entries(place.raw)) {
+    const inner = values ?? (entries?.[key] as v.GenericSchema | undefined);
+    if (inner === undefined) continue;
+    if (isMap(value)) refuseUnknown(inner, place.inside(key));
+    const { item } = bare(inner) as { item?: v.GenericSchema };
+    if (item && Array.isArray(value)) for (const index of value.keys()) refuseUnknown(item, place.entry(key, index));
+  }
+}
+
+/** Without `optional` around it. */
+export function bare(schema: v.GenericSchema): v.GenericSchema {
+  const { wrapped } = schema as { wrapped?: v.GenericSchema };
+  return wrapped === undefined ? schema : bare(wrapped);
+}
+
+function unknown(key: string, keys: readonly string[], place: Place): SettingError {
+  const near = closest(key, keys);
+  const hint = near ? `did you mean ${near}?` : `it has ${keys.join(', ')}.`;
+  return place.error(key, `Expected a key of ${place.owner} but received ${quoted(key)}: ${hint}`);
+}
+
+function errorOf(issue: v.BaseIssue<unknown>, outermost: Place): SettingError {
+  const keys = (issue.path ?? []).map(({ key }) => key as string | number);
+  // Such an issue is of a whole map, others of a setting in one.
+  const ofWhole = issue.type === 'raw_check';
+  let place = outermost;
+  for (let at = 0; ;) {
+    const [key, next] = [keys[at], keys[at + 1]];
+    const length = typeof next === 'number' ? 2 : 1;
+    if (key === undefined) break;
+    if (at + length >= keys.length && !ofWhole) return ofSetting(issue, place, String(key), next);
+    place = length === 2 ? place.entry(String(key), next as number) : place.inside(String(key));
+    at += length;
+  }
+  return place.error(issue.received, `Expected ${place.owner} to have ${issue.expected} but received ${issue.message}`);
+}
+
+/** `index` is that of the entry of a list, if the setting is one. */
+function ofSetting(
+  issue: v.BaseIssue<unknown>,
+  place: Place,
+  key: string,
+  index: string | number | undefined,
+): SettingError {
+  if (issue.type === 'strict_object' && issue.received === 'undefined')
+    return place.error(
+      key,
+      `Expected ${place.owner} to have ${key}${issue.message === '' ? '' : `: ${issue.message}`}.`,
+    );
+  if (typeof index === 'number')
+    return place.expected(
+      key,
+      issue.expected === 'Object' ? 'a list of maps' : (issue.expected ?? ''),
+      `entry ${index + 1} is none.`,
+    );
+  if (issue.type === 'strict_object') return place.expected(key, A_MAP);
+  if (issue.type === 'array') return place.expected(key, issue.message);
+  return place.expected(key, issue.expected ?? '', issue.message === '' ? null : issue.message);
+}

@@ -1,0 +1,34 @@
+/** A kind of system: its settings, and how one is created from them. */
+import type * as v from 'valibot';
+import type { Place } from '../../config/place.js';
+import type { RawMap } from '../../config/raw.js';
+import type { Settings } from '../../config/read.js';
+import type { System } from '../system.js';
+
+export interface Surroundings {
+  /** The caller's environment before the CLI removed LD_PRELOAD from it. */
+  caller: NodeJS.ProcessEnv;
+  /** Base of relative library paths. */
+  folder: string;
+  /** A missing library makes its system unavailable instead of causing an error. Default false. */
+  allowMissing?: boolean;
+}
+
+export interface Given<Schema extends Settings> {
+  settings: v.InferOutput<Schema>;
+  /** Where they are written. */
+  place: Place;
+  name: string;
+  surroundings: Surroundings;
+  /** Creates a system inside this one. */
+  createLayer: (kind: string, settings: RawMap) => System;
+}
+
+export interface Kind<Schema extends Settings = Settings> {
+  /** The first line of its help. */
+  about: string;
+  settings: Schema;
+  create: (given: Given<Schema>) => System;
+}
+
+export const kindOf = <Schema extends Settings>(kind: Kind<Schema>): Kind => kind as unknown as Kind;
