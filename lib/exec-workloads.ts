@@ -1,15 +1,16 @@
 /** Programs under several systems, for programs: the document of `exec`. */
 import { Costing } from './costs/concluded.js';
 import { pricesFrom } from './costs/read-prices.js';
-import { type PriceSettings, pricesGiven } from './price-settings.js';
+import { pricesGiven } from './price-settings.js';
+import type { PriceSettings, SystemSettings, WorkloadSettings } from './settings-types.js';
 import type { ComparisonDocument } from './results/document.js';
 import { refuseUnavailable, compareSystems as compare } from './run/compare.js';
 import { makePlan } from './run/plan.js';
 import { callerEnvironment } from './systems/environment.js';
 import { checkLabels, here } from './systems/kinds.js';
-import { type SystemSettings, systemFrom } from './system-settings.js';
+import { systemFrom } from './system-settings.js';
 import { type CompareSystemsOptions, hooksOf, prepared, wholeNumber } from './whole-runs.js';
-import { sourceFrom, type WorkloadSettings } from './workload-settings.js';
+import { sourceFrom } from './workload-settings.js';
 import { checkPrograms } from './workloads/check-programs.js';
 import { withLabels, withWarnings } from './workloads/conclusions.js';
 import { metricsOf } from './workloads/metrics-of.js';

@@ -14,7 +14,7 @@ import type { Monitor } from './monitor/monitor.js';
 import type { MonitorOptions } from './monitor/options.js';
 import type { LoadResult, LoadSummary } from './load/load-result.js';
 import type { LoadOptions } from './load/run-load.js';
-import type { LoadSettings } from './load-settings.js';
+import type { LoadSettings } from './settings-types.js';
 import type { Format } from './rendering.js';
 
 export * from './metrics/functions.js';
@@ -118,22 +118,26 @@ export type {
 } from './results/document.js';
 export type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 export type { ExecWorkloadsOptions } from './exec-workloads.js';
-export type { PriceSettings } from './price-settings.js';
-export type { AggressorTask, ExtractedMetricSettings, TenantSettings, WorkloadSettings } from './workload-settings.js';
 export type {
+  AggressorTask,
+  ContainerSettings,
   CustomSettings,
+  ExtractedMetricSettings,
   FcspSettings,
   HamiCoreSettings,
+  LoadSettings,
   MpsSettings,
   NativeSettings,
+  PriceSettings,
   ProofStep,
   SystemSettings,
+  TenantSettings,
   VgpuManagerSettings,
-} from './system-settings.js';
+  WorkloadSettings,
+} from './settings-types.js';
 export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
 export type { AnswerEnd } from './load/ends.js';
 export type { LoadOptions, RequestRecord } from './load/run-load.js';
-export type { LoadSettings } from './load-settings.js';
 export type { TokenStream } from './load/openai.js';
 export type { Unknown } from './load/unknown.js';
 export type { MissingField } from './monitor/missing.js';

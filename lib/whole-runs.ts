@@ -1,7 +1,8 @@
 /** Whole runs and comparisons for programs: the same documents as the command line's. */
 import { Costing } from './costs/concluded.js';
 import { pricesFrom } from './costs/read-prices.js';
-import { type PriceSettings, pricesGiven } from './price-settings.js';
+import { pricesGiven } from './price-settings.js';
+import type { PriceSettings, SystemSettings } from './settings-types.js';
 import type { ComparisonDocument, RunDocument, Tier } from './results/document.js';
 import { simulatedDriver } from './native/load.js';
 import type { MeasureOptions, Progress } from './metrics/metric.js';
@@ -17,7 +18,7 @@ import { type RunHooks, runMetrics as run } from './run/run.js';
 import { withProcesses } from './run/processes-per-round.js';
 import { comparedMetrics, metricsOfRun } from './run/selection.js';
 import { callerEnvironment, callersSystem } from './systems/environment.js';
-import { type SystemSettings, systemFrom } from './system-settings.js';
+import { systemFrom } from './system-settings.js';
 import { checkLabels, here } from './systems/kinds.js';
 import { ownSignal } from './workers/own-signal.js';
 

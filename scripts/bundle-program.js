@@ -10,6 +10,7 @@ const dist = fileURLToPath(new URL('../dist', import.meta.url));
 /** Modules that are started or imported by path: by users, by the program itself, and by scripts/ and bench/. */
 const entries = [
   'index',
+  'all-settings',
   'cli/main',
   'worker/main',
   'systems/mps-guardian',

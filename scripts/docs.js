@@ -10,6 +10,9 @@ import { purposes } from '../dist/metrics/purposes.js';
 import { categoryTitle } from '../dist/results/category-title.js';
 import { generated } from './generated.js';
 import './native-types.js';
+import { writeSettings } from './settings.js';
+
+await writeSettings();
 
 const cell = (text) => String(text).replaceAll('|', '\\|');
 const better = { lower: 'lower', higher: 'higher', none: '–' };

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// Writes schema/*.schema.json from lib/results/ (through dist); --check fails if they are not current.
+// Writes schema/*.schema.json from the schemas of documents and of settings in lib (through dist); --check fails if they are not current.
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { callProfileSchema } from '../dist/results/call-profile.js';
 import { comparisonDocumentSchema, runDocumentSchema } from '../dist/results/document.js';
 import { generated } from './generated.js';
+import { files } from './settings.js';
 
 const documents = [
   ['run document', runDocumentSchema, 'document'],
@@ -11,9 +12,10 @@ const documents = [
   ['call profile', callProfileSchema, 'call-profile'],
 ];
 
-function textOf(title, valibotSchema) {
-  // JSON has no infinity, so `finite` needs no counterpart.
-  const { $schema, ...schema } = toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'] });
+// JSON has no infinity, so `finite` needs no counterpart.
+const schemaOf = (valibotSchema) => toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'] });
+
+function textOf(title, { $schema, ...schema }) {
   const $id = `urn:gpu-virt-bench:schema:${fileOf(title)}`;
   return `${JSON.stringify({ $schema, $id, title: `gpu-virt-bench ${title}`, ...schema }, null, 2)}\n`;
 }
@@ -21,7 +23,17 @@ function textOf(title, valibotSchema) {
 const fileOf = (title) => title.replace(' ', '-');
 
 for (const [title, schema, source] of documents)
-  generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schema), {
+  generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schemaOf(schema)), {
     source: `lib/results/${source}.ts`,
     command: 'npm run schema',
   });
+
+for (const [title, schema] of Object.entries(files))
+  generated(
+    `schema/${title}.schema.json`,
+    textOf(title, { $schema: 'http://json-schema.org/draft-07/schema#', ...schema }),
+    {
+      source: 'the schemas of settings',
+      command: 'npm run schema',
+    },
+  );

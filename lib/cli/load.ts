@@ -1,6 +1,6 @@
 /** `gpu-virt-bench load URL` */
 import { join } from 'node:path';
-import { Place, SettingError } from '../config/place.js';
+import { Place, SettingError } from '../config/setting-place.js';
 import type { RawMap } from '../config/raw.js';
 import { keysOf } from '../config/read.js';
 import { quoted, UsageError } from '../errors/usage-error.js';

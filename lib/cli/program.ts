@@ -17,6 +17,7 @@ import type { RawLoadOptions } from './load.js';
 import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
 import type { RawReportOptions } from './report.js';
+import { SYSTEM_USAGE } from './system-usage.js';
 import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';
 
@@ -178,7 +179,7 @@ function addCompare(root: Command): void {
     )
     .argument('[selector...]', `${SELECTORS} (default: all, 2 h 14 min for two systems)`)
     .option(...FOR)
-    .option('--system <spec>', SYSTEM_SPEC, repeatable)
+    .option('--system <spec>', SYSTEM_USAGE, repeatable)
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
     .option(...PROFILE);
   addRounds(command, 'one of its proofs failed').option(
@@ -223,9 +224,6 @@ function addRounds(command: Command, what: string): Command {
     );
 }
 
-const SYSTEM_SPEC =
-  'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, container:runtime=podman,image=IMAGE,gpu=cdi|hook|devices|none, custom:name=NAME,…; repeatable; the first is the baseline';
-
 /** Options on whether and where a run takes place, the same for metrics and programs. */
 function addPlace(command: Command): Command {
   return command
@@ -249,7 +247,7 @@ function addExec(root: Command): void {
     .command('exec')
     .description('Run any program under each system, in interleaved rounds, and compare what it takes')
     .argument('[command...]', 'the program and its arguments, after -- (default: the workloads of --config)')
-    .option('--system <spec>', `${SYSTEM_SPEC} (default: those of --config, else native)`, repeatable)
+    .option('--system <spec>', `${SYSTEM_USAGE} (default: those of --config, else native)`, repeatable)
     .option('--config <file>', 'workloads, and systems before those of --system, from a YAML file (default: none)')
     .option('--name <name>', 'how ids of the metrics begin, NAME/wall (default: the name of the program)')
     .option(

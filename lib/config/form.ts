@@ -1,6 +1,6 @@
 /** How settings are given on the command line. */
 import * as v from 'valibot';
-import type { FieldForm } from './field.js';
+import type { FieldForm } from './schema.js';
 import { bare } from './read.js';
 
 type Schema = v.GenericSchema;

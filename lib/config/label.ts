@@ -1,5 +1,5 @@
 /** Names of systems and workloads. */
-import { type Field, matching } from './field.js';
+import { type Field, matching } from './schema.js';
 
 /** Safe in names of folders and files, and unambiguous in text. */
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,39}$/;

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { closest } from '../errors/closest.js';
 import { quoted } from '../errors/usage-error.js';
-import type { Place, SettingError } from './place.js';
-import { constant, type Field, type FieldForm, map } from './field.js';
+import type { Place, SettingError } from './setting-place.js';
+import { constant, type Field, type FieldForm, map } from './schema.js';
 import { isMap, type RawMap, type RawValue } from './raw.js';
 
 const A_MAP = 'a map of keys to values';
@@ -37,11 +37,25 @@ export function checkKeys(place: Place, keys: readonly string[]): Place {
 /** A list of maps or texts; `what` is what it has to be, in words. */
 export const list = <Schema extends v.GenericSchema>(item: Schema, what: string) => v.array(item, what);
 
-/** Settings of which one of `keys` has to be given. `hint` is what the error adds. */
+/** Settings that belong together: the JSON Schema and the public types tell such forms apart. */
+export interface Form {
+  /** Settings that it has to have. */
+  with: readonly string[];
+  without: readonly string[];
+  /** What settings of a choice then are. */
+  where?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Describes forms; the reader of the settings checks them itself. */
+export const ofForms = <const Entries extends v.ObjectEntries>(
+  schema: v.StrictObjectSchema<Entries, (issue: v.StrictObjectIssue) => string>,
+  ...forms: readonly (readonly Form[])[]
+) => v.pipe(schema, v.metadata({ forms }));
+
+/** Settings of which one of `keys` has to be given. */
 export const exactlyOne = <const Entries extends v.ObjectEntries>(
   entries: Entries,
   keys: readonly (keyof Entries & string)[],
-  hint = '',
 ) =>
   v.pipe(
     settings(entries),
@@ -52,11 +66,14 @@ export const exactlyOne = <const Entries extends v.ObjectEntries>(
         addIssue({
           expected: `one of ${inWords(keys)}`,
           received: given[1] ?? keys[0] ?? '',
-          message: `${given.length === 0 ? 'none' : inWords(given)}${hint === '' ? '.' : `: ${hint}`}`,
+          message: `${given.length === 0 ? 'none' : inWords(given)}.`,
         });
     }),
-    v.metadata({ exactlyOne: keys }),
+    v.metadata({ forms: [oneEach(keys)] }),
   );
+
+export const oneEach = (keys: readonly string[]): Form[] =>
+  keys.map((key) => ({ with: [key], without: keys.filter((other) => other !== key) }));
 
 const inWords = (keys: readonly string[]): string => keys.join(', ').replace(/, ([^,]*)$/, ' and $1');
 

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { LineCounter } from 'yaml';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { type Path, SettingError } from './place.js';
+import { type Path, SettingError } from './setting-place.js';
 import type { RawValue } from './raw.js';
 import { YamlFault, type YamlSchema, yamlTree } from './yaml-tokens.js';
 import { type Offsets, YamlValues } from './yaml-values.js';

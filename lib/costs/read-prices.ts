@@ -1,8 +1,8 @@
 /** Reads the prices of GPU hours from the key `prices` of a file for --config. docs/costs.md describes it. */
 import { closest } from '../errors/closest.js';
 import type * as v from 'valibot';
-import { type Field, key, needed, number, scalar } from '../config/field.js';
-import { Place } from '../config/place.js';
+import { type Field, key, needed, number, scalar } from '../config/schema.js';
+import { Place } from '../config/setting-place.js';
 import { isMap, type RawMap } from '../config/raw.js';
 import { either, mapOf, oneOf, read, settings } from '../config/read.js';
 import { quoted, UsageError } from '../errors/usage-error.js';

@@ -1,5 +1,5 @@
 /** Computes the costs of a saved document again with other prices, for `report --prices`. */
-import { Place } from '../config/place.js';
+import { Place } from '../config/setting-place.js';
 import { isMap } from '../config/raw.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';

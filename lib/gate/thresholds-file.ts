@@ -1,6 +1,6 @@
 /** Thresholds from a YAML file. docs/gates.md describes the file and every default. */
-import { choice, type Field, key, number, texts } from '../config/field.js';
-import { Place } from '../config/place.js';
+import { choice, type Field, key, number, texts } from '../config/schema.js';
+import { Place } from '../config/setting-place.js';
 import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { keysOf, later, orText, read, settings } from '../config/read.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
@@ -19,28 +19,28 @@ const passOrFail = () => choice(['pass', 'fail']);
 export const metricThresholds = settings({
   limit: key(
     number("a number in the metric's unit"),
-    "The worst value that passes, in the metric's unit. Default: none.",
+    "The worst value allowed, in the metric's unit: a maximum, or a minimum if more is better. Default: none.",
   ),
-  maxRegression: key(percentOrOff(), 'Most that it may be worse than the baseline, in %, or off.'),
+  maxRegression: key(percentOrOff(), 'For this metric; `off` does not check its change. Default: that of all.'),
   maxDifference: key(
     orOff("a number of at least 0 in the metric's unit"),
-    "The same for metrics whose values may be zero or negative, in the metric's unit, or off.",
+    "In place of `maxRegression` for metrics whose values may be zero or negative (OH-005 … OH-010), in their unit; `off` does not check it. Default: 5 × the metric's δ.",
   ),
-  inconclusive: key(passOrFail(), 'What a comparison without an answer does.'),
+  inconclusive: key(passOrFail(), 'For this metric. Default: that of all.'),
 });
 
 export const thresholdSettings = settings({
   maxRegression: key(
     percentOrOff(),
-    'Most that a metric may be worse than the baseline, in %, or off.',
+    'The largest change for the worse, in %, of metrics whose values are above zero; `off` checks limits only.',
     DEFAULT_MAX_REGRESSION_PERCENT,
   ),
-  inconclusive: key(passOrFail(), 'What a comparison without an answer does.', 'pass'),
-  missing: key(passOrFail(), 'What a named metric without a value does.', 'fail'),
-  systems: key(texts(), 'The systems that are judged. Default: all.'),
+  inconclusive: key(passOrFail(), 'What an inconclusive case counts as:', 'pass'),
+  missing: key(passOrFail(), 'What a metric counts as that is named by its id and was not measured:', 'fail'),
+  systems: key(texts(), 'The systems to check. Default: see below.'),
   metrics: key(
     later(metricThresholds, 'a map of keys to values'),
-    'Thresholds of metrics, by id, by a beginning such as `START-*`, or by category. Later ones override earlier ones, key by key.',
+    'A map from ids, globs over ids or categories to the keys below; later entries override earlier ones, key by key.',
   ),
 });
 

@@ -1,5 +1,5 @@
 /** The bodies of a load's requests: a prompt for an OpenAI-compatible server, or text of the user's. */
-import type { Place } from '../config/place.js';
+import type { Place } from '../config/setting-place.js';
 import { isMap, type RawValue } from '../config/raw.js';
 import { LOAD_DEFAULTS, type LoadApi } from './load-plan.js';
 import type { OpenAiApi } from './openai.js';

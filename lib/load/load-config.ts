@@ -2,10 +2,10 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { messageOf } from '../errors/message-of.js';
 import type * as v from 'valibot';
-import { choice, type Field, integer, key, map, needed, number, text } from '../config/field.js';
-import type { Place } from '../config/place.js';
+import { choice, type Field, integer, key, map, needed, number, text } from '../config/schema.js';
+import type { Place } from '../config/setting-place.js';
 import type { RawMap } from '../config/raw.js';
-import { read, settings } from '../config/read.js';
+import { ofForms, read, settings } from '../config/read.js';
 import { bodyOf } from './load-body.js';
 import { type Arrivals, LOAD_DEFAULTS, type LoadPlan } from './load-plan.js';
 
@@ -26,7 +26,9 @@ const headers = (): Field<Readonly<Record<string, string>>, RawMap> =>
     additionalProperties: { type: 'string' },
   });
 
-export const loadSettings = settings({
+const PROMPT = ['model', 'prompt', 'maxTokens'];
+
+const entries = settings({
   url: needed(text(), 'http or https.'),
   api: key(
     choice(APIS),
@@ -56,6 +58,19 @@ export const loadSettings = settings({
     LOAD_DEFAULTS.timeoutSeconds,
   ),
 });
+
+export const loadSettings = ofForms(
+  entries,
+  [
+    { with: ['concurrency'], without: ['ratePerSecond', 'seed'] },
+    { with: ['ratePerSecond'], without: ['concurrency'] },
+  ],
+  [
+    { with: [], without: PROMPT, where: { api: ['http'] } },
+    { with: ['api', 'model', 'prompt'], without: ['body'], where: { api: ['chat', 'completions'] } },
+    { with: ['api', 'body'], without: PROMPT, where: { api: ['chat', 'completions'] } },
+  ],
+);
 
 export type GivenLoad = v.InferOutput<typeof loadSettings>;
 

@@ -1,6 +1,6 @@
 /** Reads systems from the file of --config. */
 import { dirname, resolve } from 'node:path';
-import { Place } from '../config/place.js';
+import { Place } from '../config/setting-place.js';
 import { isMap, type RawValue } from '../config/raw.js';
 import { checkKeys } from '../config/read.js';
 import { readYaml, readYamlText, type Source } from '../config/yaml.js';

@@ -1,6 +1,6 @@
 /** All kinds of systems, and how one is created from its settings. */
 import { formOf } from '../config/form.js';
-import { Place } from '../config/place.js';
+import { Place } from '../config/setting-place.js';
 import type { RawMap, RawValue } from '../config/raw.js';
 import { read } from '../config/read.js';
 import { closest } from '../errors/closest.js';
@@ -11,7 +11,7 @@ import { container } from './kinds/container.js';
 import { custom } from './kinds/custom.js';
 import { fcsp } from './kinds/fcsp.js';
 import { hamiCore } from './kinds/hami-core.js';
-import type { Kind, Surroundings } from './kinds/kind.js';
+import type { Kind, Surroundings } from './kinds/define.js';
 import { mps } from './kinds/mps.js';
 import { native } from './kinds/native.js';
 import { vgpuManager } from './kinds/vgpu-manager.js';
@@ -19,7 +19,7 @@ import { specOf } from './spec.js';
 import type { System } from './system.js';
 import { nameOfLabel } from './system-name.js';
 
-export type { Surroundings } from './kinds/kind.js';
+export type { Surroundings } from './kinds/define.js';
 
 export const here = (): Surroundings => ({ caller: callerEnvironment(), folder: process.cwd() });
 

@@ -1,7 +1,7 @@
 /** The file of `exec --config`: workloads, and the systems and prices beside them. */
 import { dirname, resolve } from 'node:path';
 import { pricesIn, type Prices } from '../costs/read-prices.js';
-import { Place } from '../config/place.js';
+import { Place } from '../config/setting-place.js';
 import { isMap } from '../config/raw.js';
 import { checkKeys } from '../config/read.js';
 import { readYaml, readYamlText, type Source } from '../config/yaml.js';

@@ -1,5 +1,5 @@
 /** Parameter matrices: one workload for every combination of values, which stand for `{NAME}` in its settings. */
-import type { Place } from '../config/place.js';
+import type { Place } from '../config/setting-place.js';
 import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { quoted } from '../errors/usage-error.js';
 

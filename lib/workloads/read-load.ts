@@ -1,5 +1,5 @@
 /** The load of a workload, and how the GPU is read meanwhile. */
-import type { Place } from '../config/place.js';
+import type { Place } from '../config/setting-place.js';
 import { loadPlan } from '../load/load-config.js';
 import type { LoadPlan } from '../load/load-plan.js';
 import type { GivenProgram, GivenWorkload } from './workload-schema.js';

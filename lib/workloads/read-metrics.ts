@@ -1,5 +1,5 @@
 /** The metrics of a workload that are extracted from what a run prints or writes. */
-import type { Place } from '../config/place.js';
+import type { Place } from '../config/setting-place.js';
 import { isCostKey } from '../costs/cost-metrics.js';
 import { isEnergyKey } from '../costs/energy-metrics.js';
 import { quoted } from '../errors/usage-error.js';

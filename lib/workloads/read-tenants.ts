@@ -1,5 +1,5 @@
 /** The tenants of a scene from a workload's settings. docs/exec.md describes every key. */
-import { Place } from '../config/place.js';
+import { Place } from '../config/setting-place.js';
 import type { RawMap } from '../config/raw.js';
 import { read } from '../config/read.js';
 import { quoted } from '../errors/usage-error.js';

@@ -1,7 +1,7 @@
 /** Workloads from their settings, whether of a YAML file or of a command line. docs/exec.md describes every key. */
 import { resolve } from 'node:path';
 import * as v from 'valibot';
-import { Place } from '../config/place.js';
+import { Place } from '../config/setting-place.js';
 import type { RawMap } from '../config/raw.js';
 import { checkKeys, keysOf, read } from '../config/read.js';
 import { quoted, UsageError } from '../errors/usage-error.js';

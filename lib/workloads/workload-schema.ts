@@ -22,7 +22,7 @@ import {
   text,
   variableNames,
   variables,
-} from '../config/field.js';
+} from '../config/schema.js';
 import { label } from '../config/label.js';
 import { exactlyOne, later, list, mapOf, oneOf, orText, settings } from '../config/read.js';
 import { Refused } from '../config/refused.js';

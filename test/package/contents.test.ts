@@ -52,6 +52,7 @@ const entries = [
   'results/upgraded',
   'index',
   'rendering',
+  'all-settings',
   'run/detect',
   'run/family',
   'run/judged',

@@ -110,7 +110,7 @@ void runLoad(
 void runLoad({ url: 'http://h/', model: 'm', requests: 1, concurrency: 1 });
 // @ts-expect-error: a load is a closed or an open loop
 void runLoad({ url: 'http://h/', requests: 1 });
-hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'mps' | 'fcsp' | 'custom'>>();
+hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'fcsp' | 'mps' | 'container' | 'custom'>>();
 const described = [
   'native',
   { kind: 'hami-core', memory: '10GiB', sm: 50, policy: 'force' },

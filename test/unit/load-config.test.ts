@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Place } from '../../lib/config/place.js';
+import { Place } from '../../lib/config/setting-place.js';
 import { isMap, type RawMap } from '../../lib/config/raw.js';
 import { readYaml } from '../../lib/config/yaml.js';
 import { numbered } from '../../lib/load/load-body.js';
 import { readLoad } from '../../lib/load/load-config.js';
-import { type LoadSettings, runLoad } from '../../lib/load-settings.js';
+import { runLoad } from '../../lib/load-settings.js';
+import type { LoadSettings } from '../../lib/settings-types.js';
 
 const URL_TEXT = 'http://127.0.0.1:8000/v1/chat/completions';
 const http = { url: URL_TEXT, requests: '10', concurrency: '2' };

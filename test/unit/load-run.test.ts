@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type LoadSettings, runLoad } from '../../lib/load-settings.js';
+import { runLoad } from '../../lib/load-settings.js';
+import type { LoadSettings } from '../../lib/settings-types.js';
 import { WAIT_MS } from '../limits.js';
 import { closedUrl, httpServer } from './load-servers.js';
 

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type SystemSettings, systemFrom } from '../../lib/system-settings.js';
+import type { SystemSettings } from '../../lib/settings-types.js';
+import { systemFrom } from '../../lib/system-settings.js';
 import { parseConfig } from '../../lib/systems/config.js';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));

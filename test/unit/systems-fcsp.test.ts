@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FcspSystem, type FcspOptions } from '../../lib/systems/fcsp.js';
 import { fcspSettings, fcspVariables } from '../../lib/systems/kinds/fcsp.js';
-import { Place } from '../../lib/config/place.js';
+import { Place } from '../../lib/config/setting-place.js';
 import { read } from '../../lib/config/read.js';
 import { CARD, description, GIB, libraryFile, runState, temporaryFolder } from './systems-fixtures.js';
 

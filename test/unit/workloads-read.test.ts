@@ -174,7 +174,7 @@ describe('a file of workloads is refused', () => {
     ['systems: [native]', 'w.yaml:1:1: Expected workloads of the configuration to be a list of workloads.'],
     ['workloads: []', 'w.yaml:1:12: Expected workloads of the configuration to be a list of workloads.'],
     ['workloads: [prog]', 'w.yaml:1:13: Expected a workload to be a map with the keys name and argv.'],
-    ['workloads: [{ argv: [p] }]', 'w.yaml:1:13: Expected the workload to have name.'],
+    ['workloads: [{ argv: [p] }]', 'w.yaml:1:13: Expected the workload to have name: at most 40'],
     ['workloads: [{ name: w }]', 'w.yaml:1:13: Expected w to have argv, the program and its arguments as a list.'],
     ['workloads: [{ name: w, argv: p }]', 'Expected argv of w to be a command as a list of arguments but received'],
     [
@@ -230,7 +230,7 @@ describe('a file of workloads is refused', () => {
     ['{ regex: a+, unit: s, direction: lower }', 'to have a group around the number but received none'],
     ['{ json: a/b, unit: s, direction: lower }', 'Expected json of m of metrics of w to be a JSON pointer'],
     ['{ json: /a, jsonl: /b, unit: s, direction: lower }', 'but received json and jsonl.'],
-    ['{ json: /a, direction: lower }', 'Expected m of metrics of w to have unit.'],
+    ['{ json: /a, direction: lower }', 'Expected m of metrics of w to have unit: a text of at most 20'],
     ['{ json: /a, unit: s }', 'Expected m of metrics of w to have direction: lower, higher or none.'],
     ['{ json: /a, unit: s, direction: up }', 'Expected direction of m of metrics of w to be lower, higher or none'],
     ['{ json: /a, unit: s, direction: lower, delta: 0% }', 'to be a percentage such as 2%, or a number above 0'],

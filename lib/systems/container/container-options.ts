@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, isAbsolute } from 'node:path';
 import type * as v from 'valibot';
-import type { Place } from '../../config/place.js';
+import type { Place } from '../../config/setting-place.js';
 import { isMap, type RawMap } from '../../config/raw.js';
 import { messageOf } from '../../errors/message-of.js';
 import { quoted } from '../../errors/usage-error.js';

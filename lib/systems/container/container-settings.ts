@@ -1,5 +1,5 @@
 /** The settings of `kind: container`. */
-import { choice, key, map, matching, needed, text, texts } from '../../config/field.js';
+import { choice, key, map, matching, needed, text, texts } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 

@@ -2,7 +2,7 @@
 import { containerOptions } from '../container/container-options.js';
 import { containerSettings } from '../container/container-settings.js';
 import { ContainerSystem } from '../container/container-system.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 
 export const container = kindOf({
   about: 'containers, with a layer inside',

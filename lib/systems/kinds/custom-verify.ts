@@ -1,8 +1,8 @@
 /** The `verify` steps of a custom system, by which its layer is recognised. */
 import type * as v from 'valibot';
 import { closest } from '../../errors/closest.js';
-import { type Field, field, integer, key, needed, pattern, scalar, size, text, texts } from '../../config/field.js';
-import type { Place } from '../../config/place.js';
+import { type Field, field, integer, key, needed, pattern, scalar, size, text, texts } from '../../config/schema.js';
+import type { Place } from '../../config/setting-place.js';
 import { oneOf, settings } from '../../config/read.js';
 import { Refused } from '../../config/refused.js';
 import { readSize, type Size } from '../../config/size.js';

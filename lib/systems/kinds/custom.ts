@@ -11,9 +11,9 @@ import {
   texts,
   variableNames,
   variables,
-} from '../../config/field.js';
+} from '../../config/schema.js';
 import { label } from '../../config/label.js';
-import type { Place } from '../../config/place.js';
+import type { Place } from '../../config/setting-place.js';
 import { list, settings } from '../../config/read.js';
 import { CustomSystem } from '../custom.js';
 import type { CustomProfile } from '../custom-profile.js';
@@ -21,7 +21,7 @@ import { checkLibrary } from '../library.js';
 import { type Placeholder, placeholders } from '../placeholders.js';
 import { absolutePreloads, fixedPreloads } from '../source.js';
 import type { Capabilities } from '../system.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 import { notAvailable } from './library.js';
 import { checkEach, checkStateFiles } from './state-files.js';
 import { verifySchema, verifySteps } from './custom-verify.js';

@@ -3,11 +3,11 @@
  * public, so the effect on a library is unknown.
  */
 import type * as v from 'valibot';
-import { choice, type Field, integer, key, percent, scalar, size, text, texts, variables } from '../../config/field.js';
+import { choice, type Field, integer, key, percent, scalar, size, text, texts, variables } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { FcspSystem } from '../fcsp.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 import { checkStateFiles } from './state-files.js';
 

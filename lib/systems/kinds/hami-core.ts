@@ -1,10 +1,10 @@
 /** `hami-core`: one preloaded library. */
 import { existsSync } from 'node:fs';
-import { choice, key, percent, size, text } from '../../config/field.js';
+import { choice, key, percent, size, text } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { HAMI_LIBRARY, HamiCoreSystem, policies } from '../hami-core.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 
 export const hamiCoreSettings = settings({

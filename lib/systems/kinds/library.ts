@@ -1,7 +1,7 @@
 /** The library that a kind of system preloads. */
-import type { Place } from '../../config/place.js';
+import type { Place } from '../../config/setting-place.js';
 import { checkLibrary, missingLibrary } from '../library.js';
-import type { Surroundings } from './kind.js';
+import type { Surroundings } from './define.js';
 
 interface Library {
   /** Absolute; null if none was named, or it may be missing and is. */

@@ -1,9 +1,9 @@
 /** `mps`: a private daemon of NVIDIA's Multi-Process Service. */
-import { integer, key, percent, size } from '../../config/field.js';
+import { integer, key, percent, size } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { MpsSystem } from '../mps.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 
 /** Chunks of SMs per partition; far more than any GPU has. */
 const MOST_CHUNKS = 256;

@@ -1,9 +1,9 @@
 /** `native`: the bare driver. */
-import { key } from '../../config/field.js';
+import { key } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { NativeSystem } from '../native.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 
 export const nativeSettings = settings({ name: key(label(), 'Its name in documents. Default: native.') });
 

@@ -1,5 +1,5 @@
 /** The setting `stateFiles`: files that a layer leaves behind. */
-import type { Place } from '../../config/place.js';
+import type { Place } from '../../config/setting-place.js';
 import { checkPlaceholders, type Placeholder } from '../placeholders.js';
 import { refusedStateFile } from '../state-files.js';
 

@@ -1,9 +1,9 @@
 /** `vgpu-manager`: one preloaded library with limits that controllers hold. */
-import { choice, key, percent, size, text } from '../../config/field.js';
+import { choice, key, percent, size, text } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { controllers, VgpuManagerSystem } from '../vgpu-manager.js';
-import { kindOf } from './kind.js';
+import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 
 export const vgpuManagerSettings = settings({

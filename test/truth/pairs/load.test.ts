@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { median, quantile } from 'simple-statistics';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RequestRecord } from '../../../lib/load/run-load.js';
-import { type LoadSettings, runLoad } from '../../../lib/load-settings.js';
+import { runLoad } from '../../../lib/load-settings.js';
+import type { LoadSettings } from '../../../lib/settings-types.js';
 import { temporaryFolder } from '../../temporary.js';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));

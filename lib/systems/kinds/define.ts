@@ -1,6 +1,6 @@
 /** A kind of system: its settings, and how one is created from them. */
 import type * as v from 'valibot';
-import type { Place } from '../../config/place.js';
+import type { Place } from '../../config/setting-place.js';
 import type { RawMap } from '../../config/raw.js';
 import type { Settings } from '../../config/read.js';
 import type { System } from '../system.js';

@@ -1,0 +1,4 @@
+/** The help of --system. Generated from the schemas of settings by npm run docs. */
+
+export const SYSTEM_USAGE =
+  'native, hami-core:library=FILE,memory=SIZE,sm=PERCENT,policy=force|disable|default (default force), vgpu-manager:library=FILE,memory=SIZE,cores=PERCENT,sm=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,memory=SIZE,sm=PERCENT,preset=inference|fair|strict|low-latency|llm-uvm,mode=none|balanced|strict|adaptive,memoryMode=hard|soft,…, mps:memory=SIZE,sm=PERCENT,partition=CHUNKS, container:runtime=podman,image=IMAGE,gpu=cdi|hook|devices|none,pid=host|private (default host),ipc=host|private (default host),network=host|none (default host),…, custom:interposes=true|false (default true),…; each takes name=NAME; repeatable; the first is the baseline';
