@@ -7,6 +7,7 @@ import { BenchError } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';
 import { attestWorker } from '../systems/attest-worker.js';
 import { type Attestation, type Limits, SOLE_TENANT, type System, type Tenant } from '../systems/system.js';
+import type { Ask } from '../workers/session-task.js';
 import type { WorkerTenant } from '../workers/worker-tenant.js';
 import type { MeasureContext } from './metric.js';
 import { FIRST_ID, inScene, reapTenant, targetOf } from './scene.js';
@@ -15,8 +16,10 @@ export interface LimitedWorker {
   tenant: Tenant;
   attestation: Attestation;
   pid: number;
-  /** Sends it a request on the measured device. */
-  ask: (method: string, params: object, deadlineMs: number) => Promise<unknown>;
+  /** Makes it hold a session on the measured device from now on. */
+  enter: (deadlineMs: number) => Promise<unknown>;
+  /** Calls a function of the addon in its session: the one that it holds, or one for this call. */
+  ask: Ask;
   /** Reads its own clock. */
   nowNs: () => number;
 }
@@ -105,7 +108,15 @@ export async function attested(context: MeasureContext, tenant: Tenant, started:
   const { attestation } = await attestWorker(started.worker, system, look);
   if (attestation.invalid !== undefined)
     throw new BenchError('INVALID_RESULT', `${attestation.invalid} (a tenant with other limits)`);
-  const ask: LimitedWorker['ask'] = (method, params, deadlineMs) =>
-    started.request({ method, params: { ...started.worker.targetIn(target), ...params } }, deadlineMs);
-  return { tenant, attestation, pid: started.worker.pid, ask, nowNs: () => started.worker.theirsNs(loadAddon().now()) };
+  const { worker } = started;
+  const on = worker.targetIn(target);
+  return {
+    tenant,
+    attestation,
+    pid: worker.pid,
+    enter: (deadlineMs) => started.request({ method: 'enter', params: on }, deadlineMs),
+    ask: (name, request, deadlineMs) =>
+      started.request({ method: name, params: { ...(request as object | undefined), on } }, deadlineMs),
+    nowNs: () => worker.theirsNs(loadAddon().now()),
+  };
 }

@@ -1,8 +1,8 @@
 /** Tenants that all do the same work at the same time, and the window in which all of them worked. */
-import type { TenantWindow } from '../native/addon-types.js';
 import type { Limits, System } from '../systems/system.js';
 import { type Activity, overlapAtWork, type Span } from '../workers/activity.js';
 import type { Scene } from '../workers/scene.js';
+import type { SentAnswerOf } from '../workers/session-task.js';
 import type { TenantContext } from '../workers/worker-tenant.js';
 import type { MeasureContext } from './metric.js';
 import { isOutOfMemory } from './row-state.js';
@@ -60,25 +60,21 @@ export async function grown({ growTo }: Populated, count: number): Promise<strin
 /** Whether tenants can have separate states: the caller's environment has one for all. */
 export const separable = ({ kind }: System): boolean => kind !== 'environment';
 
-/** The result as a worker sends it. */
-export interface WireWindow extends Omit<TenantWindow, 'atNs' | 'tookNs'> {
-  atNs: number[];
-  tookNs: number[];
-}
+export type SentWindow = SentAnswerOf<'window'>;
 
 export interface Common extends Span {
   /** For each tenant, the durations of its operations that began and ended inside. */
   samples: Float64Array[];
 }
 
-const activityOf = ({ startedNs, endedNs, atNs, tookNs }: WireWindow): Activity => ({
+const activityOf = ({ startedNs, endedNs, atNs, tookNs }: SentWindow): Activity => ({
   startNs: startedNs,
   endNs: endedNs,
   marksNs: atNs.map((at, i) => at + (tookNs[i] as number)),
 });
 
 /** The operations in the time in which all were working; null if there is none, or one made no progress in it. */
-export function commonWindow(windows: readonly WireWindow[]): Common | null {
+export function commonWindow(windows: readonly SentWindow[]): Common | null {
   const span = overlapAtWork(windows.map(activityOf));
   if (!span) return null;
   const { fromNs, toNs } = span;

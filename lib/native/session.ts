@@ -7,16 +7,18 @@ import { loadAddon } from './load.js';
 const HEALTH_EVERY_MS = 100;
 
 /** Functions of the addon that a session calls: their first argument is its number. */
-type SessionCall = {
+export type SessionCall = {
   [Name in keyof NativeAddon]: Parameters<NativeAddon[Name]> extends [session: number, ...request: unknown[]]
     ? ReturnType<NativeAddon[Name]> extends Promise<unknown>
       ? Name
       : never
     : never;
 }[Exclude<keyof NativeAddon, 'closeSession'>];
-type RequestOf<Name extends SessionCall> =
+
+/** The arguments after the session: a request, or none. */
+export type RequestOf<Name extends SessionCall> =
   Parameters<NativeAddon[Name]> extends [number, ...infer Request] ? Request : never;
-type AnswerOf<Name extends SessionCall> = Awaited<ReturnType<NativeAddon[Name]>>;
+export type AnswerOf<Name extends SessionCall> = Awaited<ReturnType<NativeAddon[Name]>>;
 
 export class Session {
   /** NVML's readings after blocks, while the device was under load. */

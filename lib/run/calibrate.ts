@@ -159,8 +159,8 @@ async function computeRow(request: CalibrationRequest): Promise<CalibrationRow> 
   const limit = `compute limit of ${COMPUTE_LIMIT_PERCENT} %`;
   request.onStep(limit);
   const { device } = resolveOptions(wanted === undefined ? {} : { device: wanted });
-  const params: DeviceTarget = { simulatedDriver: target.simulatedDriver, device, path };
-  const share = await askUnder(request, `sm=${COMPUTE_LIMIT_PERCENT}`, 'computeShare', { ...params, ...COMPUTE_SHARE });
+  const on: DeviceTarget = { simulatedDriver: target.simulatedDriver, device, path };
+  const share = await askUnder(request, `sm=${COMPUTE_LIMIT_PERCENT}`, 'computeShare', { ...COMPUTE_SHARE, on });
   const { busyShare, bins } = share as ComputeShare;
   const estimate = 100 * busyShare;
   const bias = estimate - COMPUTE_LIMIT_PERCENT;

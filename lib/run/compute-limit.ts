@@ -61,8 +61,8 @@ const notChecked = (detail: string): Label => ({
 
 async function load(lane: Lane, target: LaneTarget, seconds: number, signal: AbortSignal): Promise<ComputeShare> {
   const { simulatedDriver, device, path } = target;
-  const where: DeviceTarget = { simulatedDriver, device: device ?? null, path };
-  const params = { ...where, ...COMPUTE_SHARE, durationMs: 1_000 * seconds };
+  const on: DeviceTarget = { simulatedDriver, device: device ?? null, path };
+  const params = { ...COMPUTE_SHARE, durationMs: 1_000 * seconds, on };
   const options = { deadlineMs: 1_000 * seconds + GRACE_MS, signal };
   return (await lane.ask('computeShare', params, options)) as ComputeShare;
 }

@@ -70,5 +70,5 @@ const ownVdso = (): string | null => (known ??= { vdso: loadAddon().clockReading
 async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe> {
   const allocations = system.canaries(tenant).map(({ bytes }) => bytes);
   const options = { deadlineMs: worker.patienceMs ?? PROBE_DEADLINE_MS, signal };
-  return (await worker.request('probe', { ...worker.targetIn(target), allocations }, options)) as Probe;
+  return (await worker.request('probeLayer', { allocations, on: worker.targetIn(target) }, options)) as Probe;
 }

@@ -1,5 +1,6 @@
 /**
- * The program of a worker process: one file for each request that it answers. Imports are late: the first statement is
+ * The program of a worker process. It answers the requests in requests.ts, and every function of the addon that needs a
+ * session. Imports are late: the first statement is
  * the moment that START metrics call "main", and loading the addon is timed separately.
  */
 const mainNs = process.hrtime.bigint();
@@ -7,6 +8,7 @@ const mainNs = process.hrtime.bigint();
 const { loadAddon } = await import('../native/load.js');
 const { serve } = await import('../workers/serve.js');
 const { requests } = await import('./requests.js');
+const { sessionCall } = await import('./session-call.js');
 
 /** Null if it cannot be loaded: every request then reports why. */
 function timeToLoadAddon(): number | null {
@@ -21,6 +23,8 @@ function timeToLoadAddon(): number | null {
   }
 }
 
-serve(requests, { mainNs, addonLoadNs: timeToLoadAddon() });
+const find = (method: string) => (Object.hasOwn(requests, method) ? requests[method] : sessionCall(method));
+
+serve(find, { mainNs, addonLoadNs: timeToLoadAddon() });
 
 export {};

@@ -5,6 +5,7 @@ import { loadAddon } from '../native/load.js';
 import type { Session } from '../native/session.js';
 
 const kept = new Map<string, Promise<void>>();
+let held: Promise<Session> | null = null;
 
 /** Creating a context costs as much as measuring. */
 export function keepContext({ simulatedDriver, device, path }: DeviceTarget): Promise<void> {
@@ -14,7 +15,12 @@ export function keepContext({ simulatedDriver, device, path }: DeviceTarget): Pr
   return keeping;
 }
 
-export async function inSession<T>(target: DeviceTarget, use: (session: Session) => Promise<T>): Promise<T> {
+/** Uses the session that a tenant holds; a worker that has not entered opens one on that device. */
+export async function inSession<T>(
+  target: DeviceTarget | undefined,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  if (held || !target) return use(await heldSession());
   const { Session } = await import('../native/session.js');
   await keepContext(target);
   const session = await Session.open(target, new AbortController().signal);
@@ -24,13 +30,6 @@ export async function inSession<T>(target: DeviceTarget, use: (session: Session)
     await session.close();
   }
 }
-
-/** Separates the device from the rest of a request. */
-export function splitTarget<T extends DeviceTarget>({ simulatedDriver, device, path, ...request }: T) {
-  return { target: { simulatedDriver, device, path } satisfies DeviceTarget, request };
-}
-
-let held: Promise<Session> | null = null;
 
 /** From here on a tenant takes part in requests to all tenants together. */
 export async function holdSession(target: DeviceTarget): Promise<void> {

@@ -26,8 +26,13 @@ export interface ErrorData {
   call?: string;
 }
 
+/** A value as it arrives: samples are arrays of numbers. */
+export type Sent<T> = T extends Float64Array ? number[] : T extends object ? { [Key in keyof T]: Sent<T[Key]> } : T;
+
+const asArray = (_: string, value: unknown): unknown => (value instanceof Float64Array ? Array.from(value) : value);
+
 /** Starts with a newline, because a layer may have left a line of its own unfinished on the same stream. */
-export const encode = (message: Request | Reply): string => `\n${JSON.stringify(message)}\n`;
+export const encode = (message: Request | Reply): string => `\n${JSON.stringify(message, asArray)}\n`;
 
 const kinds: readonly unknown[] = ['request', 'ready', 'progress', 'result', 'error'];
 

@@ -13,22 +13,25 @@ export interface Birth {
 /** Progress is for people; more of it would disturb the measurement. */
 const PROGRESS_EVERY_MS = 200;
 
-export function serve(handlers: Record<string, Handler>, birth: Birth): void {
+/** Finds the handler of a method; undefined for an unknown one. */
+export type FindHandler = (method: string) => Handler | undefined;
+
+export function serve(find: FindHandler, birth: Birth): void {
   // A coordinator that has ended closes the pipe, so nobody would read an error report.
   process.stdout.on('error', () => process.exit(0));
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {
     const message = decode(line);
-    if (message?.gvb === 'request') void answer(handlers, message);
+    if (message?.gvb === 'request') void answer(find, message);
   });
   lines.on('close', () => process.exit(0));
   const { mainNs, addonLoadNs } = birth;
   process.stdout.write(encode({ gvb: 'ready', pid: process.pid, mainNs: String(mainNs), addonLoadNs }));
 }
 
-async function answer(handlers: Record<string, Handler>, { id, method, params }: Request): Promise<void> {
+async function answer(find: FindHandler, { id, method, params }: Request): Promise<void> {
   try {
-    const handler = handlers[method];
+    const handler = find(method);
     if (!handler) throw new Error(`This worker knows no request named ${method}.`);
     const value = await handler(params, throttled(id));
     process.stdout.write(encode({ gvb: 'result', id, value }));

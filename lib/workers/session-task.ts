@@ -1,76 +1,36 @@
-/** Requests to a tenant that holds a session: functions of the addon whose answers are plain data. */
-import type { NativeAddon } from '../native/addon-types.js';
+/** Functions of the addon, as requests to a worker: the session is its own. */
+import type { AnswerOf, RequestOf, SessionCall } from '../native/session.js';
+import type { Sent } from './protocol.js';
 import type { Task, WorkerTenant } from './worker-tenant.js';
 
-type Name =
-  | 'raiseFault'
-  | 'detectFault'
-  | 'startDelays'
-  | 'contextAlternation'
-  | 'startEndless'
-  | 'allocationStorm'
-  | 'hoard'
-  | 'verifiedRounds'
-  | 'visitSurface'
-  | 'releaseSurfaces'
-  | 'tenantMemory'
-  | 'layBait'
-  | 'attackMemory'
-  | 'visibleMemory'
-  | 'health'
-  | 'pcieLink'
-  | 'churnMemory'
-  | 'largestBlock'
-  | 'fillMemory'
-  | 'releaseMemory'
-  | 'allocateLarge'
-  | 'freeLarge'
-  | 'batchScaling'
-  | 'dynamicBatching'
-  | 'prepareDecoder'
-  | 'decodeTokens'
-  | 'decodeAttentionRate'
-  | 'makeCommunicatorId'
-  | 'joinRanks'
-  | 'leaveRanks'
-  | 'collectives'
-  | 'gpuLink'
-  | 'peerAccess'
-  | 'peerCopies'
-  | 'offerMemory'
-  | 'copyToOffered'
-  | 'checkOffered'
-  | 'prepareShard'
-  | 'runSteps'
-  | 'sampleBlock'
-  | 'streamWindow'
-  | 'chase'
-  | 'chasePasses';
+/** The request of a function; undefined if it needs none. */
+export type OneRequestOf<Name extends SessionCall> =
+  RequestOf<Name> extends [infer Request extends object] ? Request : undefined;
 
-type RequestOf<N extends Name> = NativeAddon[N] extends (session: number, request: infer R) => unknown ? R : undefined;
-type AnswerOf<N extends Name> = Awaited<ReturnType<NativeAddon[N]>>;
+/** The answer of a function, as a worker sends it. */
+export type SentAnswerOf<Name extends SessionCall> = Sent<AnswerOf<Name>>;
 
-/** A request in the form that is sent to the worker. */
-export interface SessionTask {
+/** Calls a function in one worker. Rejects if the function fails, or the worker dies. */
+export type Ask = <Name extends SessionCall>(
+  name: Name,
+  request: OneRequestOf<Name>,
+  deadlineMs: number,
+) => Promise<SentAnswerOf<Name>>;
+
+export interface SessionRequest<Name extends SessionCall> {
   name: Name;
-  request?: unknown;
-  /** Start time of a release, by the tenant's clock; it becomes part of the request. */
-  startAtNs?: number;
-}
-
-export interface SessionRequest<N extends Name> {
-  name: N;
-  request: RequestOf<N>;
+  request: OneRequestOf<Name>;
   deadlineMs: number;
 }
 
-/** A task for a release of several tenants; the start time is added to the request. */
-export function sessionTaskOf<N extends Name>(name: N, request: Omit<RequestOf<N> & object, 'startAtNs'>): Task {
-  return { method: 'sessionTask', params: { name, request } satisfies SessionTask };
-}
+/** A task for a release of several tenants, which adds the start time to the request. */
+export const sessionTaskOf = <Name extends SessionCall>(
+  name: Name,
+  request: Omit<OneRequestOf<Name> & object, 'startAtNs'>,
+): Task => ({ method: name, params: request });
 
 /** Rejects if the function fails, or the tenant dies. */
-export function askSession<N extends Name>(tenant: WorkerTenant, { name, request, deadlineMs }: SessionRequest<N>) {
-  const task: Task = { method: 'sessionTask', params: { name, request } satisfies SessionTask };
-  return tenant.request<AnswerOf<N>>(task, deadlineMs);
-}
+export const askSession = <Name extends SessionCall>(
+  tenant: WorkerTenant,
+  { name, request, deadlineMs }: SessionRequest<Name>,
+): Promise<SentAnswerOf<Name>> => tenant.request({ method: name, params: request }, deadlineMs);

@@ -14,7 +14,7 @@ export interface TenantContext {
 /** A request for a worker. */
 export interface Task {
   method: string;
-  params: object;
+  params: object | undefined;
 }
 
 const ENTER_DEADLINE_MS = 120_000;

@@ -59,7 +59,7 @@ const START_MS = 60_000;
 /** Requests by name, as errors and progress describe them. */
 const preparing: Readonly<Record<string, string>> = {
   describe: 'initialise the driver and list its GPUs',
-  probe: 'test the limits it is under',
+  probeLayer: 'test the limits it is under',
 };
 const tasks: Readonly<Record<string, string>> = { ...preparing, measure: 'finish the measurement' };
 

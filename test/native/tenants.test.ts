@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { commonWindow, type WireWindow, withTenants } from '../../lib/metrics/tenants.js';
+import { commonWindow, type SentWindow, withTenants } from '../../lib/metrics/tenants.js';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { processesOf } from '../cli/command.js';
@@ -35,7 +35,7 @@ describe('tenants', () => {
     const windows = await withTenants(context(), { topology: 'shared' }, async ({ scene, growTo }) => {
       await growTo(2);
       expect(scene.workers).toHaveLength(2);
-      return scene.together<WireWindow>({ method: 'window', params }, WAIT_MS);
+      return scene.together<SentWindow>({ method: 'window', params }, WAIT_MS);
     });
     expect(windows).toHaveLength(2);
     for (const { startedNs, endedNs, operations } of windows) {
@@ -119,7 +119,7 @@ describe('tenants', () => {
 });
 
 describe('the common window', () => {
-  const window = (startedNs: number, endedNs: number, atNs: number[], tookNs: number[]): WireWindow => ({
+  const window = (startedNs: number, endedNs: number, atNs: number[], tookNs: number[]): SentWindow => ({
     startedNs,
     endedNs,
     operations: atNs.length,

@@ -7,6 +7,13 @@ describe('the line protocol', () => {
   it('begins and ends every message with a new line', () =>
     expect(encode({ gvb: 'result', id: 1, value: 'a\nb' })).toBe('\n{"gvb":"result","id":1,"value":"a\\nb"}\n'));
 
+  it('sends samples as arrays, at any depth', () => {
+    const value = { tookNs: Float64Array.of(1, 2.5), rows: [{ ns: Float64Array.of(3) }] };
+    expect(decode(encode({ gvb: 'result', id: 1, value }).trim())).toMatchObject({
+      value: { tookNs: [1, 2.5], rows: [{ ns: [3] }] },
+    });
+  });
+
   it.each(['', 'hello', '{"other":1}', '{"gvb":"result","id":'])('treats %j as noise', (line) =>
     expect(decode(line)).toBeNull(),
   );

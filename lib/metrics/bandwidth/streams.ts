@@ -128,10 +128,8 @@ export function aloneIn(windows: readonly StreamWindow[]): Alone {
 export const alone = (context: MeasureContext, kind: StreamKind, windowMs: number): Promise<Alone> =>
   context.once.get(`memory stream alone: ${kind}, ${windowMs} ms`, () =>
     withoutLimits(context, referenceOf(context.system, { smPercent: 50 }), async (worker) => {
-      const ask = (ms: number) => {
-        const { method, params } = streamTask({ kind, windowMs: ms });
-        return worker.ask(method, { ...params, startAtNs: 0 }, ms + GRACE_MS) as Promise<StreamWindow>;
-      };
+      const ask = (ms: number) =>
+        worker.ask('streamWindow', { ...request({ kind, windowMs: ms }), startAtNs: 0 }, ms + GRACE_MS);
       await ask(REHEARSAL_MS);
       const windows: StreamWindow[] = [];
       while (windows.length < ALONE_WINDOWS) windows.push(await ask(windowMs));

@@ -5,6 +5,7 @@ import type { Check } from '../../results/document.js';
 import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
+import { askSession } from '../../workers/session-task.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
@@ -61,17 +62,18 @@ const cellsOf = (): Cell[] =>
 async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: readonly Cell[], seed: number) {
   const count = options.iterations ?? COUNT[options.tier];
   for (const cell of shuffled(cells, seed)) {
-    const params: AllocationRequest = {
+    const request: AllocationRequest = {
       api: 'cuMemAlloc',
       bytes: cell.bytes,
       live: LIVE,
       count,
       warmup: options.warmup ?? WARMUP,
     };
-    const { allocNs, freeNs } = await tenant.worker.request<Pick<Cell, 'allocNs' | 'freeNs'>>(
-      { method: 'allocations', params: { ...params } },
-      DEADLINE_MS,
-    );
+    const { allocNs, freeNs } = await askSession(tenant.worker, {
+      name: 'allocationBlock',
+      request,
+      deadlineMs: DEADLINE_MS,
+    });
     cell.allocNs.push(...allocNs);
     cell.freeNs.push(...freeNs);
   }

@@ -1,8 +1,9 @@
 /**
  * Tenants with quotas of their own that load the card at the same time: the work of each in bins of the card's time.
  */
-import type { Load, LoadRequest } from '../../native/addon-types.js';
+import type { Load } from '../../native/addon-types.js';
 import type { Tenant } from '../../systems/system.js';
+import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext } from '../metric.js';
 import { withoutOwnTenant } from '../other-limits.js';
@@ -84,7 +85,7 @@ export class CoTenants {
   }
 
   task({ durationMs, binMs }: LoadTimes): Task {
-    const params: Omit<LoadRequest, 'startAtNs'> = {
+    return sessionTaskOf('load', {
       ...BACK_TO_BACK.request,
       rounds: this.#rounds,
       durationNs: durationMs * NS_PER_MS,
@@ -92,8 +93,7 @@ export class CoTenants {
       gapNs: GAP_NS,
       partition: 0,
       mostListed: MOST_LISTED,
-    };
-    return { method: 'load', params };
+    });
   }
 
   async together(tasks: ReadonlyMap<WorkerTenant, Task>, durationMs: number): Promise<unknown[]> {

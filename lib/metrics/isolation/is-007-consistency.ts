@@ -4,7 +4,8 @@ import type { Aggression, Load } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { summarise } from '../../stats/summary.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
-import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import { sessionTaskOf } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { windowInterval } from '../sample-stats.js';
@@ -99,7 +100,7 @@ const without = (work: readonly number[]): number => work.filter((of) => of === 
 async function loadTogether(tenants: CoTenants, durationMs: number): Promise<Together | { reason: string }> {
   const bandwidth = tenants.workers[BANDWIDTH] as WorkerTenant;
   const windowNs = (durationMs + TAIL_MS) * NS_PER_MS;
-  const stream: Task = { method: 'aggressor', params: { kind: 'dramStream', windowNs, quotaBytes: 0 } };
+  const stream = sessionTaskOf('aggressor', { kind: 'dramStream', windowNs, quotaBytes: 0 });
   const computing = tenants.workers.slice(0, BANDWIDTH);
   const task = tenants.task({ durationMs, binMs: BIN_MS });
   const tasks = new Map([...computing.map((worker) => [worker, task] as const), [bandwidth, stream] as const]);

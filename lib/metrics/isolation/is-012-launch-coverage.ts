@@ -1,5 +1,5 @@
 /** IS-012: which ways to use the card obey a tenant's compute limit. */
-import type { Aggression, AggressorRequest } from '../../native/addon-types.js';
+import type { AggressorRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
@@ -45,7 +45,7 @@ async function copy({ options: { tier } }: MeasureContext, worker: LimitedWorker
       windowNs: windowMs * NS_PER_MS,
       quotaBytes: 0,
     };
-    return worker.ask('aggressor', request, setupMs + windowMs + GRACE_MS) as Promise<Aggression>;
+    return worker.ask('aggressor', request, setupMs + windowMs + GRACE_MS);
   };
   const { found, isLate } = await withMoreLead(
     SETUP_MS,

@@ -11,6 +11,7 @@ import type {
 } from '../../native/addon-types.js';
 import type { GroundTruth } from '../../native/ground-truth.js';
 import type { Limits, Tenant } from '../../systems/system.js';
+import { type Ask, askSession } from '../../workers/session-task.js';
 import type { MeasureContext } from '../metric.js';
 import { startsDiffer, underOtherLimits } from '../other-limits.js';
 import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
@@ -22,9 +23,6 @@ const SPARE_BYTES = GIB;
 /** How far a fill goes beyond the limit: enough to see that nothing stops it. */
 const BEYOND = 1.1;
 const GRANULARITY = 2 * MIB;
-
-/** Requests of a worker that holds a session. */
-export type Ask = (method: string, params: object, deadlineMs: number) => Promise<unknown>;
 
 export class MemoryTenant {
   readonly #ask: Ask;
@@ -55,31 +53,27 @@ export class MemoryTenant {
       spareBytes: SPARE_BYTES,
       ...bounds,
     };
-    return this.#memory('fillMemory', request) as Promise<MemoryFill>;
+    return this.#ask('fillMemory', request, DEADLINE_MS);
   }
 
   release(): Promise<MemoryReleased> {
-    return this.#memory('releaseMemory') as Promise<MemoryReleased>;
+    return this.#ask('releaseMemory', undefined, DEADLINE_MS);
   }
 
   refusals(request: RefusalsRequest): Promise<Refusals> {
-    return this.#memory('timeRefusals', request) as Promise<Refusals>;
+    return this.#ask('timeRefusals', request, DEADLINE_MS);
   }
 
   exported(): Promise<ExportedMemory> {
-    return this.#memory('exportMemory') as Promise<ExportedMemory>;
+    return this.#ask('exportMemory', undefined, DEADLINE_MS);
   }
 
   open(handles: string): Promise<MemoryFill> {
-    return this.#memory('importMemory', { handles }) as Promise<MemoryFill>;
+    return this.#ask('importMemory', { handles }, DEADLINE_MS);
   }
 
   reported(): Promise<ReportedMemory> {
-    return this.#memory('reportedMemory') as Promise<ReportedMemory>;
-  }
-
-  #memory(ask: string, request?: object): Promise<unknown> {
-    return this.#ask('memory', { ask, ...(request && { request }) }, DEADLINE_MS);
+    return this.#ask('reportedMemory', undefined, DEADLINE_MS);
   }
 }
 
@@ -94,7 +88,7 @@ export async function enterMemoryTenant(
   tenant: Tenant = { id: FIRST_ID },
 ): Promise<MemoryTenant> {
   const worker = await scene.enter(tenant);
-  const ask: Ask = (method, params, deadlineMs) => worker.request({ method, params }, deadlineMs);
+  const ask: Ask = (name, request, deadlineMs) => askSession(worker, { name, request, deadlineMs });
   return new MemoryTenant(ask, worker.worker.pid, truth, limitBytes);
 }
 
@@ -125,8 +119,8 @@ export async function underShares(
   const limits = bytes.map((memoryBytes): Partial<Limits> => ({ memoryBytes }));
   const [first, second] = limits as [Partial<Limits>, Partial<Limits>];
   if (!startsDiffer(system, first, second)) return;
-  await underOtherLimits(context, limits, 1, async ({ ask, pid }, place) => {
-    await ask('enter', {}, ENTER_DEADLINE_MS);
+  await underOtherLimits(context, limits, 1, async ({ enter, ask, pid }, place) => {
+    await enter(ENTER_DEADLINE_MS);
     await use(new MemoryTenant(ask, pid, truth, bytes[place] as number));
   });
 }

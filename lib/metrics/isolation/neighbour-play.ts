@@ -4,6 +4,7 @@ import type { Aggression, Requests } from '../../native/addon-types.js';
 import { ratioInterval } from '../../stats/combined.js';
 import { ALPHA, type AtLevel } from '../../stats/largest.js';
 import { serialMedian } from '../../stats/serial.js';
+import { sessionTaskOf } from '../../workers/session-task.js';
 import { type Activity, overlap, overlapAtWork } from '../../workers/activity.js';
 import { WorkerEnded } from '../../workers/worker.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
@@ -207,17 +208,12 @@ export class NeighbourPlay {
   }
 
   #requests(windowMs: number, graceMs: number) {
-    return {
-      method: 'serveRequests',
-      params: { ...VICTIM, windowNs: windowMs * NS_PER_MS, graceNs: graceMs * NS_PER_MS, rounds: this.#rounds },
-    };
+    const times = { windowNs: windowMs * NS_PER_MS, graceNs: graceMs * NS_PER_MS };
+    return sessionTaskOf('requests', { ...VICTIM, ...times, rounds: this.#rounds });
   }
 
   #attack({ kind }: Aggressor, windowMs: number) {
-    return {
-      method: 'aggressor',
-      params: { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: this.#quotaBytes },
-    };
+    return sessionTaskOf('aggressor', { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: this.#quotaBytes });
   }
 
   async #release<T>(tasks: ReadonlyMap<WorkerTenant, Task>, longestMs: number) {

@@ -1,6 +1,7 @@
 /** How two tenants share a card, from where and when small blocks of both ran. */
 import { quantileSorted } from 'simple-statistics';
-import type { BlockTrace, BlockTraceRequest } from '../../native/addon-types.js';
+import type { BlockTrace } from '../../native/addon-types.js';
+import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Scene } from '../../workers/scene.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { clipped, common, merged, type Stretch, total } from './intervals.js';
@@ -152,14 +153,14 @@ export async function traceSharing(
   tenants: readonly [WorkerTenant, WorkerTenant],
   windowMs: number,
 ): Promise<Sharing | Unseen> {
-  const params: Omit<BlockTraceRequest, 'startAtNs'> = {
+  const task = sessionTaskOf('blockTrace', {
     windowNs: windowMs * NS_PER_MS,
     spinNs: Math.max(500_000, (windowMs * NS_PER_MS) / 200),
     gapNs: 50_000,
     blocks: 0,
     inFlight: 0,
-  };
-  const tasks = new Map(tenants.map((tenant) => [tenant, { method: 'blockTrace', params }]));
+  });
+  const tasks = new Map(tenants.map((tenant) => [tenant, task]));
   const traces = await scene.releaseAll<BlockTrace>(tasks, windowMs + 60_000);
   return sharingOf(traces as [BlockTrace, BlockTrace]);
 }

@@ -38,7 +38,7 @@ export function runLoad(worker: LimitedWorker, shape: Shape, times: LoadTimes): 
     mostListed: MOST_LISTED,
     partition: times.partition ?? 0,
   };
-  return worker.ask('load', request, times.durationMs + GRACE_MS) as Promise<Load>;
+  return worker.ask('load', request, times.durationMs + GRACE_MS);
 }
 
 /** A fresh worker under these limits that holds a session while `use` runs. */
@@ -49,7 +49,7 @@ export async function withLimits<T>(
 ): Promise<T> {
   const results: T[] = [];
   await underOtherLimits(context, [limits], 1, async (worker) => {
-    await worker.ask('enter', {}, GRACE_MS);
+    await worker.enter(GRACE_MS);
     results.push(await use(worker));
   });
   return results[0] as T;

@@ -127,8 +127,7 @@ async function limitedRow(context: MeasureContext, request: BatchScalingRequest)
     const row = await withLimits(context, { smPercent }, async (worker) => {
       const no = worker.attestation.computeLimitUnsupported;
       if (no !== undefined) return { unsupported: no };
-      const task = { name: 'batchScaling', request };
-      return scaled((await worker.ask('sessionTask', task, DEADLINE_MS)) as BatchScaling);
+      return scaled(await worker.ask('batchScaling', request, DEADLINE_MS));
     });
     if ('unsupported' in row) return { smPercent, ...row };
     const failed = invalidBy(checksOf(row));

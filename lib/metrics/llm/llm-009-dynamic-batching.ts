@@ -3,7 +3,7 @@ import type { DynamicBatching, DynamicBatchingRequest } from '../../native/addon
 import type { Check, Tier } from '../../results/document.js';
 import { summarise } from '../../stats/summary.js';
 import { overlapAtWork } from '../../workers/activity.js';
-import { askSession, type SessionTask } from '../../workers/session-task.js';
+import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
@@ -112,13 +112,7 @@ async function besideOthers(
   // Their kernels are loaded before the common start.
   await Promise.all(workers.slice(1).map((tenant) => serve(tenant, { ...alike, arrivalsPerS, mostSteps: 1 })));
   const request = { ...alike, arrivalsPerS, windowNs, graceNs: windowNs * OVERRUN };
-  const task = (place: number): Task => ({
-    method: 'sessionTask',
-    params: {
-      name: 'dynamicBatching',
-      request: { ...request, seed: alike.seed + place },
-    } satisfies SessionTask,
-  });
+  const task = (place: number): Task => sessionTaskOf('dynamicBatching', { ...request, seed: alike.seed + place });
   const tasks = new Map(workers.map((tenant, place) => [tenant, task(place)]));
   const served = await scene.releaseAll<DynamicBatching>(tasks, togetherMs + DEADLINE_MS, LEADS);
   const full = served.find(({ unsupported: why }) => why !== null);

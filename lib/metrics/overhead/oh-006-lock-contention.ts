@@ -4,6 +4,7 @@ import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
+import { sessionTaskOf } from '../../workers/session-task.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import {
   invalidBy,
@@ -22,7 +23,7 @@ import {
   type Populated,
   separable,
   type Topology,
-  type WireWindow,
+  type SentWindow,
   withTenants,
 } from '../tenants.js';
 import { NS_PER_US, scaled } from '../units.js';
@@ -77,7 +78,7 @@ function percentiles({ samples }: Common) {
   return { p50Us: value, ci95, p99Us };
 }
 
-function rowOf(operation: Operation, topology: Topology, windows: readonly WireWindow[]): Row {
+function rowOf(operation: Operation, topology: Topology, windows: readonly SentWindow[]): Row {
   const verified = operation === HEADLINE ? { verified: Math.min(...windows.map((window) => window.verified)) } : {};
   const head = { operation, topology, processes: windows.length, ...verified };
   const operations = Math.min(...windows.map((window) => window.operations));
@@ -100,7 +101,7 @@ async function measureRow({ options }: MeasureContext, { scene }: Populated, ope
     warmup: options.warmup ?? WARMUP,
     mostSamples: MOST_SAMPLES,
   };
-  const windows = await scene.together<WireWindow>({ method: 'window', params }, windowMs + PATIENCE_MS);
+  const windows = await scene.together<SentWindow>(sessionTaskOf('window', params), windowMs + PATIENCE_MS);
   return { row: rowOf(operation, topology, windows), memory: operation === HEADLINE ? windows.map(memoryOf) : [] };
 }
 

@@ -88,7 +88,7 @@ async function launchTimes(
   const warmup = options.warmup ?? WARMUP;
   const request = { call, grid, spinNs, count, warmup, periodNs: PERIOD_NS, core: options.seed + turn };
   try {
-    return (await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as PacedLaunches;
+    return await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS);
   } catch (error) {
     const state = isHeadline(row) ? null : rowState(error);
     if (!state) throw error;

@@ -1,7 +1,7 @@
 /** OH-010: a fixed end-to-end unit of work, repeated: how much of the card's throughput a layer leaves. */
 import type { Tier } from '../../results/document.js';
-import type { Work } from '../../native/addon-types.js';
 import { serialMedian } from '../../stats/serial.js';
+import { type SentAnswerOf, sessionTaskOf } from '../../workers/session-task.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { contextOf, type TenantPlan, withTenants } from '../tenants.js';
@@ -13,9 +13,6 @@ const WINDOW_MS: Record<Tier, number> = { quick: 1_000, standard: 3_000, thoroug
 const GRACE_MS = 120_000;
 const NO_LIMITS = { memoryBytes: null, smPercent: null };
 
-/** The result as a worker sends it. */
-type WireWork = Omit<Work, 'unitNs'> & { unitNs: number[] };
-
 interface Timed {
   unitNs: Float64Array;
   untimedUnits: number;
@@ -26,8 +23,11 @@ async function workUnder(context: MeasureContext, plan: Omit<TenantPlan, 'topolo
   const params = { warmupMs: WARMUP_MS[tier], windowMs: WINDOW_MS[tier] };
   return withTenants(context, { ...plan, topology: 'shared' }, async ({ scene, growTo }) => {
     await growTo(1);
-    const [work] = await scene.each<WireWork>({ method: 'work', params }, params.warmupMs + params.windowMs + GRACE_MS);
-    const { unitNs, untimedUnits } = work as WireWork;
+    const [work] = await scene.each<SentAnswerOf<'work'>>(
+      sessionTaskOf('work', params),
+      params.warmupMs + params.windowMs + GRACE_MS,
+    );
+    const { unitNs, untimedUnits } = work as SentAnswerOf<'work'>;
     return { timed: { unitNs: Float64Array.from(unitNs), untimedUnits }, context: contextOf(scene) };
   });
 }

@@ -2,7 +2,7 @@
 import type { Aggression, AggressorKind, PcieLink } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { overlapAtWork } from '../../workers/activity.js';
-import { askSession } from '../../workers/session-task.js';
+import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { idleReason } from '../isolation/aggressor-menu.js';
 import {
@@ -103,7 +103,7 @@ async function copyOnce(
   const tasks = new Map(
     [...kinds].map(([tenant, kind]) => [
       tenant,
-      { method: 'aggressor', params: { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: 0 } },
+      sessionTaskOf('aggressor', { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: 0 }),
     ]),
   );
   return scene.releaseAll<Aggression>(tasks, windowMs + GRACE_MS, leads);

@@ -1,10 +1,10 @@
 /** SCHED-001: how long a card is idle when it switches from one process to another, and how long each time slice is. */
-import type { BlockTrace, BlockTraceRequest, ContextAlternation } from '../../native/addon-types.js';
+import type { BlockTrace, ContextAlternation } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
-import { askSession } from '../../workers/session-task.js';
+import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import { measureFunction } from '../measure-function.js';
 import {
   invalidBy,
@@ -44,14 +44,14 @@ const CLOCK_WINDOW = {
 
 /** Runs one warp of each process for the whole time. */
 async function trace(scene: MetricScene, windowMs: number): Promise<[BlockTrace, BlockTrace]> {
-  const params: Omit<BlockTraceRequest, 'startAtNs'> = {
+  const task = sessionTaskOf('blockTrace', {
     windowNs: 1,
     spinNs: windowMs * NS_PER_MS,
     gapNs: GAP_NS,
     blocks: 1,
     inFlight: 1,
-  };
-  const traces = await scene.scene.together<BlockTrace>({ method: 'blockTrace', params }, windowMs + GRACE_MS);
+  });
+  const traces = await scene.scene.together<BlockTrace>(task, windowMs + GRACE_MS);
   return traces as [BlockTrace, BlockTrace];
 }
 

@@ -1,6 +1,6 @@
 /** SCHED-004: how long a small kernel waits for the card while another process keeps it busy with long kernels. */
 import { max } from 'simple-statistics';
-import type { Load, LoadRequest, StartDelayRequest, StartDelays } from '../../native/addon-types.js';
+import type { Load, StartDelayRequest, StartDelays } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
@@ -119,7 +119,7 @@ class Play {
     const probe = this.#probe(beside.kernelMs, {
       quietNs: 2 * LEAD_MS * NS_PER_MS + QUIET_NS + this.#drainNs(beside),
     });
-    const load: Omit<LoadRequest, 'startAtNs'> = {
+    const load = sessionTaskOf('load', {
       call: 'cuLaunchKernel',
       nodes: 1,
       blocksPerMultiprocessor: 0,
@@ -134,9 +134,9 @@ class Play {
       gapNs: BIN_NS,
       partition: 0,
       mostListed: MOST_LISTED,
-    };
+    });
     const tasks = new Map<WorkerTenant, Task>([
-      [this.#other, { method: 'load', params: load }],
+      [this.#other, load],
       [this.#victim, probe],
     ]);
     const [kernels, delays] = (await this.#release<unknown>(tasks)) as [Load, StartDelays];

@@ -26,8 +26,8 @@ async function shareUnder(interpose: string | null, request: Partial<ComputeShar
   worker = await Worker.start({
     start: localStart({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings, ...layer }),
   });
-  const target = { simulatedDriver: simulatedFolder, device: null, path: 'runtime' };
-  const params = { ...target, ...COMPUTE_SHARE, ...request };
+  const on = { simulatedDriver: simulatedFolder, device: null, path: 'runtime' };
+  const params = { ...COMPUTE_SHARE, ...request, on };
   const share = (await worker.request('computeShare', params, { deadlineMs: 120_000 })) as ComputeShare;
   return { share, granted: grantedOf(recordedIn(record)) };
 }
