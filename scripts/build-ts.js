@@ -25,7 +25,7 @@ import { writeGeneratedSources } from './generated-sources.js';
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-writeGeneratedSources();
+await writeGeneratedSources();
 
 /** The file that is written last: without it dist/ is incomplete. */
 const last = join(root, 'dist/report/charts/echarts.LICENSE.txt');

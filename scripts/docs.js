@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Writes docs/metrics.md from the metric definitions, examples/report.* from a recorded comparison (through dist) and
-// lib/native/addon-types.ts from the built addon; --check fails if they are not current.
+// Writes docs/metrics.md from the metric definitions, examples/report.* from a recorded comparison (through dist),
+// lib/native/addon-types.ts from the built addon and lib/native/function-names.ts from its sources; --check fails if they
+// are not current.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { format } from 'prettier';
@@ -9,6 +10,7 @@ import { firstRun } from '../dist/metrics/first-run.js';
 import { purposes } from '../dist/metrics/purposes.js';
 import { categoryTitle } from '../dist/results/category-title.js';
 import { generated } from './generated.js';
+import './function-names.js';
 import './native-types.js';
 import { writeSettings } from './settings.js';
 

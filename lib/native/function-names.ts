@@ -1,6 +1,6 @@
 /**
- * The driver and NVML functions whose owner a worker reports. Copied from native/driver/*_functions.inc, because
- * settings are also checked without an addon. A test compares the two.
+ * The driver and NVML functions whose owner a worker reports, for settings that are checked without an addon. Generated
+ * from native/driver by npm run docs.
  */
 export const functionNames = [
   'cuInit',
@@ -182,9 +182,3 @@ export const functionNames = [
   'nvmlDeviceRegisterEvents',
   'nvmlEventSetWait_v2',
 ];
-
-/** The name without its ABI version, as the driver's own cuGetProcAddress takes it. */
-export const baseName = (name: string): string => name.replace(/_v\d+$/, '');
-
-export const isFunctionName = (name: string): boolean =>
-  functionNames.some((known) => known === name || baseName(known) === name);

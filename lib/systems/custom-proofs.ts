@@ -1,5 +1,5 @@
 /** The outcome of each `verify` step of a custom system. */
-import { baseName } from '../native/function-names.js';
+import { baseName } from '../native/base-name.js';
 import type { Description } from '../workers/description.js';
 import { allocationCanary, type Finding, measuredDevice } from './attestation.js';
 import { type Finished } from './command.js';

@@ -51,7 +51,10 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
   },
 });
 
-export const compatibility = compatibilityWith({ deadlineMs: DEADLINE_MS, of: ({ compatibility: one }) => one });
+export const compatibility: MetricDefinition = compatibilityWith({
+  deadlineMs: DEADLINE_MS,
+  of: ({ compatibility: one }) => one,
+});
 
 /**
  * COMPAT-001, %: probes that behave as natively. `details.probes[]` has one row per probe with its public issue and its

@@ -96,7 +96,7 @@ export const gracefulDegradationWith = (settings: DegradationSettings): MetricDe
   },
 });
 
-export const gracefulDegradation = gracefulDegradationWith({
+export const gracefulDegradation: MetricDefinition = gracefulDegradationWith({
   deadlineMs: DEADLINE_MS,
   of: ({ errors }) => errors,
 });
