@@ -7,6 +7,7 @@ import { unsupported } from '../metrics/metric.js';
 import { interferencePercent } from '../metrics/isolation/interference.js';
 import type { Delta } from '../stats/effect.js';
 import { ratioInterval } from '../stats/combined.js';
+import { jain } from '../stats/jain.js';
 import { median } from '../stats/median.js';
 import { taskName } from './task-names.js';
 import {
@@ -222,11 +223,6 @@ function ofKept(
     checks: round.checks,
   };
 }
-
-const jain = (of: readonly number[]): number => {
-  const sum = of.reduce((all, each) => all + each, 0);
-  return sum ** 2 / (of.length * of.reduce((all, each) => all + each ** 2, 0));
-};
 
 /** Details that a round of a scene has once, in its first metric. */
 function detailsOf(scene: Scene, round: SceneRound): Measured['details'] {
