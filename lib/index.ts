@@ -137,7 +137,8 @@ export type {
 } from './settings-types.js';
 export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
 export type { AnswerEnd } from './load/ends.js';
-export type { LoadOptions, RequestRecord } from './load/run-load.js';
+export type { LoadOptions } from './load/run-load.js';
+export type { RequestRecord } from './load/request-record.js';
 export type { TokenStream } from './load/openai.js';
 export type { Unknown } from './load/unknown.js';
 export type { MissingField } from './monitor/missing.js';

@@ -2,7 +2,7 @@
 import type { Broken, Card, Figure, Line, Question, SharedCause, Word } from '../results/answer-schema.js';
 import { plain } from '../results/plain.js';
 
-import { type Evidence, figure, figureOf, notMeasured, sourceOf } from './figures.js';
+import { type Findings, figure, figureOf, notMeasured, sourceOf } from './figures.js';
 import { computeFigure, faultFigure, leakFigure, memoryFigure } from './limit-figures.js';
 import { neighbours, slotsOf, titles } from './questions.js';
 
@@ -31,13 +31,6 @@ function explained(one: Figure, system: string, causes: readonly SharedCause[]):
 
 /** Of a line. */
 const MOST_FIGURES = 2;
-
-export interface Findings {
-  evidence: Evidence;
-  systems: readonly string[];
-  broken: readonly Broken[];
-  causes: readonly SharedCause[];
-}
 
 export function cardOf(findings: Findings, system: string): Card {
   const { evidence, systems, broken, causes } = findings;

@@ -1,6 +1,6 @@
 /** One figure of a card: a number, its interval and a word. */
 import { callEffects } from '../metrics/call-effects.js';
-import type { Figure } from '../results/answer-schema.js';
+import type { Broken, Figure, SharedCause } from '../results/answer-schema.js';
 import type { CallEffect, Effect } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
 import { plain } from '../results/plain.js';
@@ -15,6 +15,14 @@ export interface Evidence {
   view: View;
   rows: Map<string, Row>;
   calls: CallEffect[];
+}
+
+/** The evidence, and what was found in it. */
+export interface Findings {
+  evidence: Evidence;
+  systems: readonly string[];
+  broken: readonly Broken[];
+  causes: readonly SharedCause[];
 }
 
 export function evidenceOf(view: View): Evidence {

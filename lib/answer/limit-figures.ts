@@ -3,7 +3,7 @@ import type { Broken, Figure } from '../results/answer-schema.js';
 import type { Cell } from '../results/view.js';
 import { number } from '../results/plain.js';
 import { counted } from '../results/quantity.js';
-import type { Findings } from './cards.js';
+import type { Findings } from './figures.js';
 import { cellOf, figure, notMeasured } from './figures.js';
 import { COMPUTE_CAUSES, FAULT_CAUSES, LEAK_CAUSES, MEMORY_CAUSES } from './violation-causes.js';
 

@@ -8,7 +8,8 @@ import { shown } from '../report/screen.js';
 import { exitCodes } from './exit-codes.js';
 import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './document-outputs.js';
 import { warn } from './talk.js';
-import { merge, type Source } from '../saved/merge.js';
+import { merge } from '../saved/merge.js';
+import type { Source } from '../saved/source.js';
 import { readDocument } from '../saved/read.js';
 
 const DEFAULT_FORMAT = 'markdown';

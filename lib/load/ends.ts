@@ -1,7 +1,7 @@
 /** How the answers of a load ended, by reason, and those that lack the end which the server gives. */
 import { DONE } from './openai.js';
 import { endedEarly } from './request-failure.js';
-import type { RequestRecord } from './run-load.js';
+import type { RequestRecord } from './request-record.js';
 
 export interface AnswerEnd {
   /** The server's finish_reason; `[DONE] alone` without one. */

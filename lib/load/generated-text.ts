@@ -1,6 +1,6 @@
 /** The generated text of a chunk, and what else its choice holds that may be text. */
 import { type Fields, fieldOf, fieldsOf, isFields, isSaid, isText } from './fields.js';
-import type { OpenAiApi } from './openai.js';
+import type { OpenAiApi } from './openai-api.js';
 import type { UnknownParts } from './unknown.js';
 
 /** Text of an answer, and of a reasoning model (`reasoning_content` of vLLM and SGLang, `reasoning` of newer ones). */

@@ -1,7 +1,7 @@
 /** What has to be said beside the numbers of a load, so that none is taken for another one. */
 import { chunksOf } from './answer-length.js';
 import type { TokenStream } from './openai.js';
-import type { RequestRecord } from './run-load.js';
+import type { RequestRecord } from './request-record.js';
 import { type Unknown, unknownText } from './unknown.js';
 
 /** From so many tokens per chunk on, the time between chunks is not that between tokens. */

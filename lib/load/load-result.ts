@@ -10,7 +10,7 @@ import { noteTexts } from './load-notes.js';
 import type { LoadPlan } from './load-plan.js';
 import type { TokenStream } from './openai.js';
 import { OUT_OF_SOCKETS } from './request-failure.js';
-import type { RequestRecord } from './run-load.js';
+import type { RequestRecord } from './request-record.js';
 import { type Unknown, UnknownParts } from './unknown.js';
 
 export interface LoadErrors {

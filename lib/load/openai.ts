@@ -2,6 +2,7 @@
  * Streams of OpenAI-compatible servers: /v1/chat/completions and /v1/completions with `stream: true`, as the API
  * reference of OpenAI describes them and vLLM, llama.cpp, SGLang and TGI send them.
  */
+import type { OpenAiApi } from './openai-api.js';
 import { FinishReason } from './finish-reason.js';
 import { type Fields, fieldOf, fieldsOf, isFields, jsonIn } from './fields.js';
 import { generatedText } from './generated-text.js';
@@ -10,8 +11,6 @@ import { errorInStream, isError, isErrorEvent, isErrorLine } from './server-erro
 import { type SseEvent, SseParser, type StrayLine } from './sse.js';
 import { short, UnknownParts } from './unknown.js';
 import { Usage } from './usage.js';
-
-export type OpenAiApi = 'chat' | 'completions';
 
 /** The tokens of one stream. Times are of `nowMs`. */
 export interface TokenStream {

@@ -1,4 +1,5 @@
 /** Sends the requests of a load and records what became of each. */
+import type { RequestRecord } from './request-record.js';
 import { setMaxListeners } from 'node:events';
 import { type AskedTokens, askedTokens } from './answer-length.js';
 import { AnswerReader } from './answer-reader.js';
@@ -11,23 +12,6 @@ import type { LoadPlan } from './load-plan.js';
 import { type LoadResult, loadResult } from './load-result.js';
 import type { TokenStream } from './openai.js';
 import { RequestFailure } from './request-failure.js';
-import type { Unknown } from './unknown.js';
-
-/** One request and what became of it. Times are of `nowMs`. */
-export interface RequestRecord {
-  /** When it was to be sent. */
-  scheduledMs: number;
-  sentMs: number;
-  /** When its answer ended, or failed. */
-  endMs: number;
-  failure: RequestFailure | null;
-  /** Null for a failure, and for an endpoint that streams no tokens. */
-  tokens: TokenStream | null;
-  /** Why the server says that the answer ended, of failures too; null where it does not. */
-  finishReason: string | null;
-  /** What of the answer was not understood. */
-  unknown: Unknown[];
-}
 
 export interface LoadOptions {
   /** Ends the load: requests under way are dropped, and the result says `completed: false`. */

@@ -1,5 +1,5 @@
 /** What a metric counts (tokens, requests or steps): as a rate, as the time of one, or as their number in a run. */
-import type { MetricDefinition } from './metric.js';
+import type { MetricResult } from '../results/document.js';
 
 export const pers = ['token', 'request', 'step'] as const;
 export type Per = (typeof pers)[number];
@@ -35,15 +35,16 @@ export function countingOf(unit: string): Counting | null {
 
 export type Counted = Counting & { per: Per };
 
+/** What of a metric's definition says what it counts. */
+interface Countable extends Pick<MetricResult, 'unit' | 'direction'> {
+  per?: PerChoice;
+}
+
 /**
  * Uses the definition, or else its unit: `tokens/s`, `requests/s`, `steps/s`, `tokens`. Null: the metric counts
  * nothing.
  */
-export function countedBy({
-  unit,
-  direction,
-  per,
-}: Pick<MetricDefinition, 'unit' | 'direction' | 'per'>): Counted | null {
+export function countedBy({ unit, direction, per }: Countable): Counted | null {
   if (per === 'none') return null;
   const counting = countingOf(unit);
   // The unit of a time does not say what took that time.

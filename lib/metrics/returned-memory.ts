@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Check } from '../results/document.js';
 import type { WorkerTenant } from '../workers/worker-tenant.js';
 import type { MeasureContext } from './metric.js';
-import { formatBytes } from './units.js';
+import { formatBytes } from '../results/format-bytes.js';
 
 const FLOOR_BYTES = 4 * 1024 ** 2;
 const SHARE = 0.01;

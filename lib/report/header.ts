@@ -8,7 +8,7 @@ import type { SystemView, View } from '../results/view.js';
 import { partsOf, programsOf, type RecordedProgram } from '../results/recorded-programs.js';
 import { shellQuoted } from '../results/command-line.js';
 import { priceFacts } from './ranking.js';
-import type { Fact } from './words.js';
+import type { Fact } from './fact.js';
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 const unique = (values: readonly string[]): string => distinct(values).join(', ') || 'unknown';

@@ -1,5 +1,5 @@
 /** Text of the check whether a compute limit has an effect, shared by all formats. */
-import { isExceeded } from '../metrics/isolation/exceeded.js';
+import { isExceeded } from '../results/limit-tolerance.js';
 import { plain } from '../results/plain.js';
 import { digits } from '../results/quantity.js';
 import type { View } from '../results/view.js';

@@ -32,7 +32,8 @@ import { type Bodies, contents } from './sections.js';
 import { tallies } from './tally.js';
 import { WATERMARK } from './terminal.js';
 import { againstBaseline, type Cell, type Row, rowsOf, type View } from '../results/view.js';
-import type { Fact, Words } from './words.js';
+import type { Words } from './words.js';
+import type { Fact } from './fact.js';
 
 type Body = (view: View, words: Words) => string | null;
 

@@ -6,7 +6,7 @@ import { number, plain } from '../results/plain.js';
 import { type EstimateText, estimateText, inOneLine } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { type DataTable, estimate, numeric } from './table-data.js';
-import type { Fact } from './words.js';
+import type { Fact } from './fact.js';
 
 export const RANKING_TITLE = 'Ranking';
 

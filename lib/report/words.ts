@@ -1,12 +1,11 @@
 /** The sentences of a report as plain data, shared by all formats. */
+import type { Fact } from './fact.js';
 import { answerOf } from '../answer/answer.js';
 import type { Answer } from '../results/answer-schema.js';
 import { environmentFacts, headerFacts } from './header.js';
 import { reproduction, toFillIn } from './reproduction.js';
 import { statisticsText } from './statistics.js';
 import type { View } from '../results/view.js';
-
-export type Fact = [label: string, value: string];
 
 export interface Words {
   facts: Fact[];

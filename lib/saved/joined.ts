@@ -5,7 +5,7 @@
 import type { ComparisonDocument } from '../results/document.js';
 import { type ResultDocument, roundsOf } from '../results/kinds.js';
 import { isOfPrograms } from '../results/recorded-programs.js';
-import type { Source } from './merge.js';
+import type { Source } from './source.js';
 import { labelsOf } from './relabelled.js';
 
 const hasPrograms = (document: ResultDocument): boolean => roundsOf(document).some(isOfPrograms);

@@ -2,6 +2,7 @@
  * Merges several saved documents into one comparison. Effects are computed again, within each document's own rounds:
  * measurements of different sessions are shown side by side but never compared.
  */
+import type { Source } from './source.js';
 import { basename } from 'node:path';
 import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../results/document.js';
 import { ranked } from '../costs/concluded.js';
@@ -23,12 +24,6 @@ import { isOfOneRun } from '../systems/run-directory.js';
 import { joinClash, plannedFor, unique } from './joined.js';
 import { commonLabels, relabelled } from './relabelled.js';
 import { unitClash } from './unit-clash.js';
-
-export interface Source {
-  /** The file as the caller named it. */
-  file: string;
-  document: ResultDocument;
-}
 
 /** Throws UsageError for documents that cannot be merged; returns a single one unchanged. */
 export function merge(sources: readonly Source[]): ResultDocument {

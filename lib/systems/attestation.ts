@@ -1,4 +1,5 @@
 /** Proofs shared by systems: each checks one observation of a worker, a probe or the coordinator. */
+import type { Finding } from './finding.js';
 import type { ApplicationPath, LayerInfo } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
@@ -8,15 +9,6 @@ import { functionProvenance, interceptors } from './interception.js';
 import { realPath, sameFile } from './ld-preload.js';
 import { inWords } from '../config/size.js';
 import type { Canary, Probe, Proof, TrueGpu } from './system.js';
-
-/** `passed: null` means not checked. */
-export interface Finding {
-  proof: string;
-  passed: boolean | null;
-  detail: string;
-  /** What to do if it failed, in one sentence. */
-  advice?: string;
-}
 
 /** Advice that a user can act on. */
 export const advice = {

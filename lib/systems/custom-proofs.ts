@@ -1,7 +1,8 @@
 /** The outcome of each `verify` step of a custom system. */
 import { baseName } from '../native/base-name.js';
 import type { Description } from '../workers/description.js';
-import { allocationCanary, type Finding, measuredDevice } from './attestation.js';
+import { allocationCanary, measuredDevice } from './attestation.js';
+import type { Finding } from './finding.js';
 import { type Finished } from './command.js';
 import type { Step } from './custom-profile.js';
 import { exportedSymbols } from './elf.js';

@@ -1,7 +1,8 @@
 /** A system its user describes: variables, commands, and how its layer is recognised. */
 import type { Description } from '../workers/description.js';
 import { asyncMap } from './async-map.js';
-import { advice, type Finding, isProof, layerInfo } from './attestation.js';
+import { advice, isProof, layerInfo } from './attestation.js';
+import type { Finding } from './finding.js';
 import { type CommandOptions, mustSucceed, runCommand } from './command.js';
 import {
   interceptionSeen,

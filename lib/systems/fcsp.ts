@@ -5,6 +5,7 @@
 import { dirname } from 'node:path';
 import type { Description } from '../workers/description.js';
 import * as proofs from './attestation.js';
+import type { Finding } from './finding.js';
 import { exportedSymbols } from './elf.js';
 import { sha256 } from './file-hash.js';
 import { NO_LIBRARY } from './hami-core.js';
@@ -147,7 +148,7 @@ export class FcspSystem extends Profile {
 }
 
 /** HAMi-core's library has the same file name but none of these exports. */
-async function ownExports(library: string): Promise<proofs.Finding> {
+async function ownExports(library: string): Promise<Finding> {
   const names = [...((await exportedSymbols(library)) ?? [])].filter((name) => name.startsWith('bud_'));
   return {
     proof: "the library's own exports (bud_*)",

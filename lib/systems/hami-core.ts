@@ -1,4 +1,5 @@
 /** HAMi-core: one preloaded library; the process that creates the shared cache reads the limits. */
+import { HAMI_LIBRARY } from './hami-library.js';
 import { chmod, mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../errors/usage-error.js';
@@ -20,7 +21,6 @@ const LEAST_EXPORTS = 190;
 export const NO_LIBRARY = 'library not available: name it with library=FILE';
 const hooked = ['cuInit', 'cuMemAlloc', 'cuMemGetInfo', 'cuLaunchKernel'];
 
-export const HAMI_LIBRARY = '/usr/local/vgpu/libvgpu.so';
 export const policies = ['force', 'disable', 'default'] as const;
 
 export interface HamiOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {

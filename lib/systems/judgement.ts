@@ -1,7 +1,8 @@
 /** Turns findings into an attestation: whether numbers may be published under the system's name, and if not, why. */
 import type { LayerInfo } from '../results/document.js';
 import type { Description } from '../workers/description.js';
-import { asProof, type Finding, isProof } from './attestation.js';
+import { asProof, isProof } from './attestation.js';
+import type { Finding } from './finding.js';
 import { groundTruth } from './environment.js';
 import { libcWarnings } from './hidden-interception.js';
 import type { Attestation, Evidence, Proof } from './system.js';

@@ -3,7 +3,8 @@
  * dra-driver-nvidia-gpu issue 319).
  */
 import { inWords } from '../config/size.js';
-import type { Finding, SeenDevice } from './attestation.js';
+import type { SeenDevice } from './attestation.js';
+import type { Finding } from './finding.js';
 import type { Probe } from './system.js';
 
 /** Counts are rounded to hardware units; on a GPU with 82 SMs, 50 % gave 40. */

@@ -6,7 +6,8 @@
  * documentation.
  */
 import type { Description } from '../workers/description.js';
-import { allocationCanary, bareDriver, deviceSeen, type Finding, measuredDevice, mpsClient } from './attestation.js';
+import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from './attestation.js';
+import type { Finding } from './finding.js';
 import { inPath } from './in-path.js';
 import { judge } from './judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';

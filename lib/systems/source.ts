@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/raw.js';
-import { HAMI_LIBRARY } from './hami-core.js';
+import { HAMI_LIBRARY } from './hami-library.js';
 import { inPath } from './in-path.js';
 import { parseVariable } from './ld-preload.js';
 import { publicValue } from './spec.js';

@@ -1,5 +1,5 @@
 /** One tenant of a scene while several run together: a program, or a built-in aggressor. */
-import type { Stretch } from '../metrics/isolation/intervals.js';
+import type { Stretch } from '../stats/stretches.js';
 import type { ProcessProof } from './proof-state.js';
 import type { Role } from '../workers/tenant-handle.js';
 import type { GpuUse } from './watch.js';

@@ -1,6 +1,6 @@
 /** The number of a run that decides whether runs vary, and which run the charts show. */
 import { median } from '../stats/median.js';
-import type { MeasuredRun } from './round-of-runs.js';
+import type { MeasuredRun } from './measured-run.js';
 import type { Workload } from './workload-type.js';
 
 export const decidingKey = ({ load, stopAfterSeconds }: Workload): 'wall' | 'ready' | 'latency' =>

@@ -4,7 +4,7 @@
  */
 import type { MeasureContext, Measured, MetricDefinition } from '../metrics/metric.js';
 import { unsupported } from '../metrics/metric.js';
-import { interferencePercent } from '../metrics/isolation/interference.js';
+import { interferencePercent } from '../stats/interference.js';
 import type { Delta } from '../stats/effect.js';
 import { ratioInterval } from '../stats/combined.js';
 import { jain } from '../stats/jain.js';
@@ -27,9 +27,9 @@ import { loadKeysOf, loadMetrics } from './load-metrics.js';
 import { type ExecSettings, REPEAT_RULE } from './round-of-runs.js';
 import { measureScene } from './scene-round.js';
 import { type Arm, arms, type SceneMemory, type SceneRound, type VictimRuns } from './scene-runs.js';
-import { type Scene, type Victim, victimsOf } from './scene-type.js';
+import { type Scene, victimsOf } from './scene-type.js';
 import { LEAST_PRESENCE } from './together.js';
-import type { BuiltInKey } from './workload-type.js';
+import type { BuiltInKey, Victim } from './workload-type.js';
 
 type Direction = MetricDefinition['direction'];
 

@@ -6,14 +6,8 @@ import { type EnergyMetric, energyMetrics } from '../costs/energy-metrics.js';
 import { median } from '../stats/median.js';
 import type { Delta } from '../stats/effect.js';
 import { GRACE_MS } from './run-once.js';
-import {
-  type ExecSettings,
-  type MeasuredRun,
-  type Memory,
-  measureRound,
-  REPEAT_RULE,
-  type Round,
-} from './round-of-runs.js';
+import { type ExecSettings, type Memory, measureRound, REPEAT_RULE, type Round } from './round-of-runs.js';
+import type { MeasuredRun } from './measured-run.js';
 import { decidingKey, representative } from './deciding.js';
 import { loadKeysOf, loadMetrics } from './load-metrics.js';
 import type { Reading } from './reading.js';

@@ -2,7 +2,7 @@
  * A program of a scene. An aggressor, and a victim of several once it was measured, is started again whenever it ends, until
  * all victims were measured.
  */
-import type { Stretch } from '../metrics/isolation/intervals.js';
+import type { Stretch } from '../stats/stretches.js';
 import { absent, type Presence, Settled, StartedActor } from './actor.js';
 import type { Beside, Run } from './run-once.js';
 import { timeOf } from './run-phases.js';

@@ -3,7 +3,6 @@ import { Place } from '../config/setting-place.js';
 import type { RawMap } from '../config/raw.js';
 import { read } from '../config/read.js';
 import { quoted } from '../errors/usage-error.js';
-import type { BuiltInAggressor, SceneTenant, TenantLimits } from './scene-type.js';
 import { taskOf } from './task-names.js';
 import {
   type GivenLimits,
@@ -12,6 +11,7 @@ import {
   tenantName,
   tenantSettings,
 } from './workload-schema.js';
+import type { BuiltInAggressor, SceneTenant, TenantLimits } from './workload-type.js';
 import type { Workload } from './workload-type.js';
 
 /** What only a program that is measured has. */

@@ -10,9 +10,10 @@ import { checkUsed, type Combination, combinationsOf, filled } from './matrix.js
 import { loadOf, monitoringOf } from './read-load.js';
 import { extractedMetrics } from './read-metrics.js';
 import { sceneTenants } from './read-tenants.js';
-import { type Victim, victimsOf } from './scene-type.js';
+import { victimsOf } from './scene-type.js';
 import { notRecordedIn, withoutSecrets } from './secrets.js';
 import { type GivenProgram, type GivenWorkload, workloadSettings } from './workload-schema.js';
+import type { Victim } from './workload-type.js';
 import { type CoolDown, DEFAULTS, type Readiness, type Workload, type WorkloadSource } from './workload-type.js';
 
 const MOST_WORKLOADS = 200;

@@ -1,4 +1,5 @@
 /** The runs of one workload in one round of one system: set-up, warm-ups, runs, repeats, tear-down. */
+import type { MeasuredRun } from './measured-run.js';
 import type { Check } from '../results/document.js';
 import { ownServers } from '../environment/mps.js';
 import { percent } from '../environment/machine-health.js';
@@ -8,16 +9,15 @@ import type { GpuState } from '../native/addon-types.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { summarise } from '../stats/summary.js';
 import { mustSucceed } from '../systems/command.js';
-import { type Cooled, coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
+import { coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
 import { decidingValue } from './deciding.js';
-import type { GpuRecord } from './gpu-record.js';
 import { programEnvironment } from './program-environment.js';
 import type { ProcessProof } from './proof-state.js';
 import { RoundMonitor } from './round-monitor.js';
 import type { NotReady } from './ready-look.js';
-import { type Run, runOnce } from './run-once.js';
+import { runOnce } from './run-once.js';
 import { withLoad } from './run-phases.js';
-import { ServedLoad, type ServedRequests } from './served-load.js';
+import { ServedLoad } from './served-load.js';
 import type { Workload } from './workload-type.js';
 
 /** Fixed in advance; docs/exec.md says it. */
@@ -39,14 +39,6 @@ export interface Memory {
   referenceC: number | null;
   /** Why the program failed in an earlier round, by system. */
   readonly failed: Map<string, string>;
-}
-
-export interface MeasuredRun extends Run {
-  cooled: Cooled;
-  /** Complete once the round is over. */
-  gpu: GpuRecord;
-  /** Null without one. */
-  load: ServedRequests | null;
 }
 
 export interface Round {

@@ -3,7 +3,8 @@ import type { Check } from '../results/document.js';
 import { percent } from '../environment/machine-health.js';
 import { foreignCheck, slowdownCheck, temperatureCheck } from './health.js';
 import type { ProcessProof } from './proof-state.js';
-import { type MeasuredRun, proofCheck, spreadCheck } from './round-of-runs.js';
+import { proofCheck, spreadCheck } from './round-of-runs.js';
+import type { MeasuredRun } from './measured-run.js';
 import type { Scene } from './scene-type.js';
 import { LEAST_PRESENCE, neighboursIn, type Together } from './together.js';
 

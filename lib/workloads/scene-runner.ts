@@ -5,7 +5,8 @@ import type { MetricScene } from '../metrics/scene.js';
 import { coolDown } from './health.js';
 import type { ProgramActor } from './program-actor.js';
 import type { ProcessProof } from './proof-state.js';
-import { cvOf, type MeasuredRun, REPEAT_RULE } from './round-of-runs.js';
+import { cvOf, REPEAT_RULE } from './round-of-runs.js';
+import type { MeasuredRun } from './measured-run.js';
 import { sceneChecks } from './scene-checks.js';
 import {
   type Arm,

@@ -11,7 +11,8 @@ import { failedRun, runOnce } from './run-once.js';
 import { withLoad } from './run-phases.js';
 import type { PlayedRun, SceneRequest } from './scene-runs.js';
 import { ServedLoad } from './served-load.js';
-import { type SceneTenant, victimsOf } from './scene-type.js';
+import { victimsOf } from './scene-type.js';
+import type { SceneTenant } from './workload-type.js';
 import type { Workload } from './workload-type.js';
 
 /** Which run a start is for. */

@@ -3,7 +3,8 @@ import { inWords, resolveSize, type Size } from '../config/size.js';
 import { UsageError } from '../errors/usage-error.js';
 import { FIRST_ID } from '../metrics/scene.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
-import type { Scene, SceneTenant } from './scene-type.js';
+import type { Scene } from './scene-type.js';
+import type { SceneTenant } from './workload-type.js';
 
 /** One for each tenant of the scene, in their order. */
 export type LimitedTenants = { tenants: Tenant[] } | { unsupported: string };

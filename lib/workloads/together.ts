@@ -1,6 +1,6 @@
 /** One run of a scene: the aggressors are brought to work, the victims are started beside them, and all are ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clipped, merged, type Stretch, total } from '../metrics/isolation/intervals.js';
+import { clipped, merged, type Stretch, total } from '../stats/stretches.js';
 import { percent } from '../environment/machine-health.js';
 import type { Actor, Presence, Trouble } from './actor.js';
 import type { ProgramActor } from './program-actor.js';

@@ -1,11 +1,12 @@
 /** What is measured of a user's program: the program, how it is run, and the metrics of a run. */
 import type { RawMap } from '../config/raw.js';
+import type { Size } from '../config/size.js';
 import type { LoadPlan } from '../load/load-plan.js';
 import type { Direction } from '../metrics/metric.js';
 import type { PerChoice } from '../metrics/per.js';
+import type { AggressorKind } from '../native/addon-types.js';
 import { DEFAULT_INTERVAL_MS } from '../monitor/options.js';
 import type { Delta } from '../stats/effect.js';
-import type { SceneTenant } from './scene-type.js';
 
 /** An argument list; no shell reads it. */
 export type Command = readonly string[];
@@ -108,6 +109,38 @@ export interface Workload {
   /** Only in a scene: its tenants. The program above is the first victim. */
   tenants?: readonly SceneTenant[];
 }
+
+/** Instead of those of the system, where it has such limits. */
+export interface TenantLimits {
+  memory?: Size;
+  smPercent?: number;
+}
+
+interface Named {
+  /** As its ids, logs and results name it. */
+  name: string;
+  limits: TenantLimits;
+}
+
+/** What is measured: alone, and beside the others. */
+export interface Victim extends Named {
+  role: 'victim';
+  program: Workload;
+}
+
+/** A program of the user that runs beside the victims. */
+export interface ProgramAggressor extends Named {
+  role: 'aggressor';
+  program: Workload;
+}
+
+/** An item of the fixed menu, whose work is counted on the device. */
+export interface BuiltInAggressor extends Named {
+  role: 'aggressor';
+  task: AggressorKind;
+}
+
+export type SceneTenant = Victim | ProgramAggressor | BuiltInAggressor;
 
 /** The settings as they were written, so that they can be read again. */
 export interface WorkloadSource {

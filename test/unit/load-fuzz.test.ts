@@ -5,7 +5,7 @@ import { AnswerReader } from '../../lib/load/answer-reader.js';
 import { loadResult } from '../../lib/load/load-result.js';
 import type { LoadApi, LoadPlan } from '../../lib/load/load-plan.js';
 import { RequestFailure } from '../../lib/load/request-failure.js';
-import type { RequestRecord } from '../../lib/load/run-load.js';
+import type { RequestRecord } from '../../lib/load/request-record.js';
 import { seededRandom } from '../../lib/stats/random.js';
 
 const CASES = 2_000;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type OpenAiApi, TokenReader, type TokenStream } from '../../lib/load/openai.js';
+import { TokenReader, type TokenStream } from '../../lib/load/openai.js';
+import type { OpenAiApi } from '../../lib/load/openai-api.js';
 import { RequestFailure } from '../../lib/load/request-failure.js';
 import { UnknownParts } from '../../lib/load/unknown.js';
 

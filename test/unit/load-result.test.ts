@@ -3,7 +3,7 @@ import { loadResult, summariseLoad, type Recorded } from '../../lib/load/load-re
 import type { LoadPlan } from '../../lib/load/load-plan.js';
 import { RequestFailure } from '../../lib/load/request-failure.js';
 import type { TokenStream } from '../../lib/load/openai.js';
-import type { RequestRecord } from '../../lib/load/run-load.js';
+import type { RequestRecord } from '../../lib/load/request-record.js';
 
 const plan: LoadPlan = {
   ...{ api: 'chat', url: new URL('http://a/'), method: 'POST', headers: {}, body: '{}', requests: 3, warmup: 0 },

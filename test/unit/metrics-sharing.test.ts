@@ -1,6 +1,6 @@
 /** How tenants share a card, for traces with known results. */
 import { describe, expect, it } from 'vitest';
-import { interferencePercent } from '../../lib/metrics/isolation/interference.js';
+import { interferencePercent } from '../../lib/stats/interference.js';
 import { type Sharing, sharingOf } from '../../lib/metrics/isolation/sharing.js';
 import type { BlockTrace } from '../../lib/native/addon-types.js';
 

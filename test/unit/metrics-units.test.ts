@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, scaled, scaledSamples } from '../../lib/metrics/units.js';
+import { scaled, scaledSamples } from '../../lib/metrics/units.js';
+import { formatBytes } from '../../lib/results/format-bytes.js';
 
 describe('units', () => {
   it('scales value and interval together', () => {

@@ -4,7 +4,8 @@ import { csvReport } from '../../lib/report/csv.js';
 import { answerOf } from '../../lib/answer/answer.js';
 import { reproduction } from '../../lib/report/reproduction.js';
 import { viewOf } from '../../lib/results/view.js';
-import { merge, type Source } from '../../lib/saved/merge.js';
+import { merge } from '../../lib/saved/merge.js';
+import type { Source } from '../../lib/saved/source.js';
 import { comparison, measured } from './report-fixtures.js';
 import { card, runDocument } from './run-fixtures.js';
 

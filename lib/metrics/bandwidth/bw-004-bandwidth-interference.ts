@@ -7,7 +7,7 @@ import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { windowInterval } from '../sample-stats.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
-import { lossPercent } from '../isolation/interference.js';
+import { lossPercent } from '../../stats/interference.js';
 import { NS_PER_MS } from '../units.js';
 import { BIN_MS, boundCheck, bytesBetween, type Rate, rehearse, stream, type Streamed, together } from './streams.js';
 

@@ -4,7 +4,7 @@ import { largestOf } from '../../stats/largest.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { meanOf, rehearse, stream, type Together, togetherIn } from '../bandwidth/streams.js';
 import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
-import { lossPercent } from '../isolation/interference.js';
+import { lossPercent } from '../../stats/interference.js';
 import { measureFunction } from '../measure-function.js';
 import {
   invalidBy,
@@ -19,7 +19,7 @@ import { isOutOfMemory } from '../row-state.js';
 import type { MetricScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { calibrate, type Calibration, indistinct } from './calibration.js';
 
 export const TENANTS = 4;

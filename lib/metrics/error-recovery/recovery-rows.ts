@@ -2,7 +2,8 @@
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { STEPS } from '../fresh-processes.js';
-import { formatBytes, MIB, NS_PER_US } from '../units.js';
+import { MIB, NS_PER_US } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { type Crash, ILLEGAL_ADDRESS } from './crashes.js';
 import type { Recovery, Reset, Started } from './recoveries.js';
 

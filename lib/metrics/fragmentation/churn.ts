@@ -6,7 +6,8 @@ import { roomFor } from '../isolation/leftovers.js';
 import type { MeasureContext, Measured } from '../metric.js';
 import { unsupported } from '../metric.js';
 import { heldOutside, type MemorySpan } from '../returned-memory.js';
-import { formatBytes, GIB, MIB } from '../units.js';
+import { GIB, MIB } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 
 const KIB = 1024;
 export const LEAST_LIMIT = GIB;

@@ -10,7 +10,8 @@ import { measureFunction } from '../measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
 import { FIRST_ID, inScene } from '../scene.js';
-import { formatBytes, GIB, MIB } from '../units.js';
+import { GIB, MIB } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
 
 const GRANULE = 2 * MIB;

@@ -10,7 +10,8 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } 
 import { measureFunction } from '../measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
 import { FIRST_ID, inScene } from '../scene.js';
-import { formatBytes, GIB, MIB, NS_PER_US, scaled } from '../units.js';
+import { GIB, MIB, NS_PER_US, scaled } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
 
 const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];

@@ -10,7 +10,8 @@ import { measureFunction } from '../measure-function.js';
 import { withCardAsFound } from '../returned-memory.js';
 import { isOutOfMemory, rowState } from '../row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
-import { formatBytes, GIB, MIB } from '../units.js';
+import { GIB, MIB } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS } from './churn.js';
 
 /** The ways to allocate memory that current programs mix. */

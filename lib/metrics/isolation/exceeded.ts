@@ -1,10 +1,4 @@
-/** When a compute limit is exceeded, and what is said of it. */
-
-/** Relative to the limit. */
-export const LIMIT_TOLERANCE = 0.1;
-
-export const isExceeded = (sharePercent: number, limitPercent: number): boolean =>
-  sharePercent > (1 + LIMIT_TOLERANCE) * limitPercent;
+import { isExceeded } from '../../results/limit-tolerance.js';
 
 /** A violation if the share is above the limit and its tolerance. `when` says which time the share is of. */
 export function exceeded(sharePercent: number, limitPercent: number, when: string): string[] {

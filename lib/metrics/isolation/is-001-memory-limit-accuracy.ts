@@ -3,7 +3,7 @@ import type { MemoryPath } from '../../native/addon-types.js';
 import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { inScene } from '../scene.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { memoryChecks, returnedCheck } from './memory-checks.js';
 import { type FilledPath, filledRow, fillPath, orLost, violationOf } from './memory-paths.js';
 import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';

@@ -6,7 +6,8 @@ import { summarise } from '../../stats/summary.js';
 import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { rowState } from '../row-state.js';
-import { formatBytes, GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';
 
 const APIS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync'];

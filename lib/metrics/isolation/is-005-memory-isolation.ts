@@ -5,7 +5,7 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { isOutOfMemory } from '../row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { measureFunction } from '../measure-function.js';
 import { type Coverage, lookAfter, type Reuse, Victim, whileBothRun } from './leftovers.js';
 import { Attacker, layBait } from './memory-attacks.js';

@@ -21,7 +21,7 @@ import {
   type WholeCard,
   wholeCard,
 } from './co-tenants.js';
-import { clockDropPercent, interferencePercent } from './interference.js';
+import { clockDropPercent, interferencePercent } from '../../stats/interference.js';
 import { type Sharing, traceSharing, type Unseen } from './sharing.js';
 import { NS_PER_MS } from '../units.js';
 

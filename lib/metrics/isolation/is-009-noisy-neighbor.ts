@@ -17,7 +17,7 @@ import { FIRST_ID, inScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
 import { type Aggressor, MENU } from './aggressor-menu.js';
 import { type InterferenceRow, NeighbourPlay, type Times } from './neighbour-play.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { type Sharing, traceSharing, type Unseen } from './sharing.js';
 import { deviceMs, offeredRateMet, p50Ms, p99Ms, pooled, type Served, VICTIM_NAME } from './victim-requests.js';
 

@@ -3,7 +3,8 @@ import type { ReportedMemory, ReportedSizes } from '../../native/addon-types.js'
 import type { Check } from '../../results/document.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
-import { formatBytes, MIB } from '../units.js';
+import { MIB } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { inMemoryTenant, type MemoryTenant } from './memory-tenant.js';
 
 /** Tolerances for a limit, and for the card, part of which is reserved and counted by some functions only. */

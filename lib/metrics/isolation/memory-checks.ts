@@ -1,6 +1,6 @@
 /** Conditions for publishing amounts of memory. */
 import type { Check } from '../../results/document.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { AGREEMENT, type FilledPath, KEPT_BYTES, type PathRow } from './memory-paths.js';
 
 export const memoryCheck = (filled: readonly FilledPath[]): Check =>

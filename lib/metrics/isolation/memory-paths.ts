@@ -3,7 +3,8 @@ import type { MemoryFill, MemoryPath } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import { WorkerEnded } from '../../workers/worker.js';
 import { rowState } from '../row-state.js';
-import { formatBytes, GIB, MIB } from '../units.js';
+import { GIB, MIB } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import type { MemoryTenant } from './memory-tenant.js';
 
 /** Up to this much above the limit is rounding. */

@@ -11,7 +11,7 @@ import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MetricScene } from '../scene.js';
 import { FIRST_ID } from '../scene.js';
 import { type Aggressor, idleReason, rateOf } from './aggressor-menu.js';
-import { changePercent, clockDropPercent, interferencePercent, lossPercent } from './interference.js';
+import { changePercent, clockDropPercent, interferencePercent, lossPercent } from '../../stats/interference.js';
 import {
   deviceMs,
   isOverloaded,

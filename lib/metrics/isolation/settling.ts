@@ -1,5 +1,5 @@
 /** When the share of a limited tenant settles at its limit. */
-import { LIMIT_TOLERANCE } from './exceeded.js';
+import { LIMIT_TOLERANCE } from '../../results/limit-tolerance.js';
 
 export interface Bins {
   binMs: number;

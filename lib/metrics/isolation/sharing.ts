@@ -4,7 +4,7 @@ import type { BlockTrace } from '../../native/addon-types.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Scene } from '../../workers/scene.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { clipped, common, merged, type Stretch, total } from './intervals.js';
+import { clipped, common, merged, type Stretch, total } from '../../stats/stretches.js';
 import { NS_PER_MS } from '../units.js';
 
 /**

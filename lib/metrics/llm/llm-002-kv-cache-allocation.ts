@@ -9,7 +9,8 @@ import { measureFunction } from '../measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { returnedCheck } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
-import { formatBytes, NS_PER_US } from '../units.js';
+import { NS_PER_US } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 
 const MODES: readonly PageMode[] = ['cuMemCreate', 'cuMemAllocAsync'];
 const HEADLINE: PageMode = 'cuMemCreate';

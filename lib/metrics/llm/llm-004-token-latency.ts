@@ -13,7 +13,8 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { isOutOfMemory } from '../row-state.js';
 import { inScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
-import { formatBytes, MIB, NS_PER_MS, scaled, scaledSamples } from '../units.js';
+import { MIB, NS_PER_MS, scaled, scaledSamples } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { type DecodeAttention, measureDecodeAttention } from './decode-attention.js';
 import {
   type FrontierRow,

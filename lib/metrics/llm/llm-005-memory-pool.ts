@@ -10,7 +10,8 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { measureFunction } from '../measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { type RowState, rowState } from '../row-state.js';
-import { formatBytes, MIB, NS_PER_US, scaled } from '../units.js';
+import { MIB, NS_PER_US, scaled } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 
 const KIB = 1024;
 const SIZES = [64 * KIB, MIB, 16 * MIB];

@@ -10,7 +10,8 @@ import { measureFunction } from '../measure-function.js';
 import { heldOutside } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
 import { FIRST_ID, inScene } from '../scene.js';
-import { formatBytes, GIB, NS_PER_MS } from '../units.js';
+import { GIB, NS_PER_MS } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 
 const SIZES = [GIB, 2 * GIB, 4 * GIB, 8 * GIB];
 const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly AllocationApi[];

@@ -9,7 +9,7 @@ import { type Collected, collect, concat } from '../collect.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 
 /** The side of the matrices: the largest that takes at most half of the memory. */
 const SIDES = [4096, 2048, 1024] as const;

@@ -5,7 +5,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { serialMedian } from '../../stats/serial.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { memoryLimit, Unavailable, unlessUnavailable } from '../nccl/gpu-workers.js';
 import { describedRanks, join, leaveAll, type Ranks, withRanks } from '../nccl/ranks.js';
 import {

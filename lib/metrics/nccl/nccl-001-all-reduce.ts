@@ -4,7 +4,8 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { formatBytes, MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import {
   type Bursts,
   busGbs,

@@ -2,7 +2,7 @@
 import type { AllocationPairRequest, AllocationPairs, PairBlock } from '../../native/addon-types.js';
 import type { MeasureContext } from '../metric.js';
 import { rowState } from '../row-state.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { liveBlocks, tooLarge } from './memory-sizes.js';
 import { pairSummary } from './pairs.js';
 

@@ -12,7 +12,7 @@ import { concat } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { invalidIfKept, returnedCheck } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
 import { memoryRoom } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';

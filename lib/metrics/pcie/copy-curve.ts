@@ -9,7 +9,8 @@ import { type Collected, collect, concat } from '../collect.js';
 import { invalidBy, type LineChart, type MeasureContext, type Measured, unsupported } from '../metric.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { type RowState, rowState } from '../row-state.js';
-import { formatBytes, MIB } from '../units.js';
+import { MIB } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { ceilingGbs, describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
 
 const KIB = 1024;

@@ -12,7 +12,8 @@ import { measureFunction } from '../measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { rowState, type RowState } from '../row-state.js';
 import { BenchError } from '../../native/errors.js';
-import { formatBytes, MIB, NS_PER_US } from '../units.js';
+import { MIB, NS_PER_US } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { headlineBytes, LEAST_HEADLINE, pinningRefused } from './copy-curve.js';
 import { describedLink, noFasterThan, sourcesBeyondLink, unboundedBy, wholeLink } from './link.js';
 

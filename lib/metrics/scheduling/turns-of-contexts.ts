@@ -1,7 +1,7 @@
 /** The turns of two contexts on a card, from the times at which a warp of each saw the device's timer advance. */
 import { quantileSorted } from 'simple-statistics';
 import type { BlockTrace } from '../../native/addon-types.js';
-import { clipped, common, type Stretch, total } from '../isolation/intervals.js';
+import { clipped, common, type Stretch, total } from '../../stats/stretches.js';
 import { NS_PER_MS, NS_PER_US } from '../units.js';
 
 interface TenantTurn extends Stretch {

@@ -1,6 +1,6 @@
 /** Axes whose ends, ticks and margins ECharts chooses. */
 import type { AxisScales } from '../../metrics/metric.js';
-import { formatBytes } from '../../metrics/units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { number } from '../../results/plain.js';
 import { asDrawn, LINE } from './text.js';
 import { axisLook, TEXT } from './theme.js';

@@ -1,5 +1,5 @@
 /** Which shapes of load keep a compute limit, and what the others get. */
-import { LIMIT_TOLERANCE } from '../../metrics/isolation/exceeded.js';
+import { LIMIT_TOLERANCE } from '../../results/limit-tolerance.js';
 import { grouped } from '../../results/grouped.js';
 import { number } from '../../results/plain.js';
 import { medianOf } from '../../results/view.js';

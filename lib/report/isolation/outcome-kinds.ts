@@ -1,5 +1,5 @@
 /** What the rows of each kind of details say: a word, a judgement, a note. */
-import { formatBytes } from '../../metrics/units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 import { shareOnChip } from '../../metrics/isolation/surfaces.js';
 import { bytes, number } from '../../results/plain.js';
 import type { DetailRows, Fault, Limit, MemoryPath } from './rows.js';

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { type Container, type FirstProcess, firstProcess, namespacesOf } from '../../workers/container/container.js';
 import type { Description } from '../../workers/description.js';
-import { advice, type Finding, measuredDevice } from '../attestation.js';
+import { advice, measuredDevice } from '../attestation.js';
+import type { Finding } from '../finding.js';
 import { sha256 } from '../file-hash.js';
 import { parseVariable } from '../ld-preload.js';
 import type { TrueGpu } from '../system.js';

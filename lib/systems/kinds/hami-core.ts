@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { choice, key, percent, size, text } from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
-import { HAMI_LIBRARY, HamiCoreSystem, policies } from '../hami-core.js';
+import { HamiCoreSystem, policies } from '../hami-core.js';
+import { HAMI_LIBRARY } from '../hami-library.js';
 import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 

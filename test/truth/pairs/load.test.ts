@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { median, quantile } from 'simple-statistics';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RequestRecord } from '../../../lib/load/run-load.js';
+import type { RequestRecord } from '../../../lib/load/request-record.js';
 import { runLoad } from '../../../lib/load-settings.js';
 import type { LoadSettings } from '../../../lib/settings-types.js';
 import { temporaryFolder } from '../../temporary.js';

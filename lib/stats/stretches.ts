@@ -1,4 +1,4 @@
-/** Sorted, disjoint time intervals. */
+/** Stretches of time: lists of them are sorted and disjoint. */
 
 export interface Stretch {
   from: number;

@@ -1,0 +1,2 @@
+/** The APIs of OpenAI whose streams are read. */
+export type OpenAiApi = 'chat' | 'completions';

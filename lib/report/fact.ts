@@ -1,0 +1,2 @@
+/** A line of the head of a report. */
+export type Fact = [label: string, value: string];
