@@ -1,5 +1,5 @@
 /** Proofs shared by systems: each checks one observation of a worker, a probe or the coordinator. */
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import type { ApplicationPath, LayerInfo } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';

@@ -5,7 +5,7 @@
 import { basename } from 'node:path';
 import type { Description } from '../workers/description.js';
 import { advice } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { replacedLibcuda } from './hidden-interception.js';
 import { type Interceptor, interceptionText, interceptors, NO_FILE } from './interception.js';
 import { namesFile, parseVariable, realPath, sameFile } from './ld-preload.js';

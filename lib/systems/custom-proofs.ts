@@ -2,7 +2,7 @@
 import { baseName } from '../native/base-name.js';
 import type { Description } from '../workers/description.js';
 import { allocationCanary, measuredDevice } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { type Finished } from './command.js';
 import type { Step } from './custom-profile.js';
 import { exportedSymbols } from './elf.js';

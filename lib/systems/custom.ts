@@ -2,7 +2,7 @@
 import type { Description } from '../workers/description.js';
 import { asyncMap } from './async-map.js';
 import { advice, isProof, layerInfo } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { type CommandOptions, mustSucceed, runCommand } from './command.js';
 import {
   interceptionSeen,

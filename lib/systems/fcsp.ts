@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import type { Description } from '../workers/description.js';
 import * as proofs from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { exportedSymbols } from './elf.js';
 import { sha256 } from './file-hash.js';
 import { NO_LIBRARY } from './hami-core.js';

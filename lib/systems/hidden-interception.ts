@@ -3,7 +3,7 @@ import type { DriverInfo } from '../results/document.js';
 import { driverInfo } from '../environment/gpu.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { interceptors } from './interception.js';
 import { realPath, sameFile } from './ld-preload.js';
 

@@ -2,7 +2,7 @@
 import type { LayerInfo } from '../results/document.js';
 import type { Description } from '../workers/description.js';
 import { asProof, isProof } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { groundTruth } from './environment.js';
 import { libcWarnings } from './hidden-interception.js';
 import type { Attestation, Evidence, Proof } from './system.js';

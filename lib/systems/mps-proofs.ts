@@ -4,7 +4,7 @@
  */
 import { inWords } from '../config/size.js';
 import type { SeenDevice } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import type { Probe } from './system.js';
 
 /** Counts are rounded to hardware units; on a GPU with 82 SMs, 50 % gave 40. */

@@ -7,7 +7,7 @@
  */
 import type { Description } from '../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { inPath } from './in-path.js';
 import { judge } from './judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';

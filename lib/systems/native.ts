@@ -1,7 +1,7 @@
 /** The bare driver. With several tenants at once it is time-slicing, not a baseline. */
 import type { Description } from '../workers/description.js';
 import { bareDriver, deviceSeen, measuredDevice, memoryView, noMpsClient } from './attestation.js';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 import { judge } from './judgement.js';
 import { Profile } from './profile.js';
 import { type Attestation, type Evidence, NO_LIMITS } from './system.js';

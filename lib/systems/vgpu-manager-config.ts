@@ -3,7 +3,7 @@
  * `resource_data_t` in library/include/hook.h of coldzerofear/vgpu-manager 3d7f66d (layout version 1).
  */
 import { open, readdir, readFile } from 'node:fs/promises';
-import type { Finding } from './finding.js';
+import type { Finding } from './proof-finding.js';
 
 const MAGIC = 0x56474346;
 const LAYOUT_VERSION = 1;

@@ -1,87 +1,84 @@
 /** Imports between the folders of lib/ go in one direction, so that each part can be read without those above it. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { importsOf, sourcesIn, textOf } from './source-files.js';
 
-const lib = fileURLToPath(new URL('../../lib', import.meta.url));
+const files = sourcesIn('lib').filter((file) => file.endsWith('.ts'));
 
-/**
- * Folders from the bottom up; those in one line may import each other. Files directly in lib/ may import everything.
- */
-const levels = [
-  ['errors'],
-  ['results', 'stats'],
-  ['native'],
-  ['config', 'environment'],
-  ['load', 'monitor'],
-  ['workers'],
-  ['systems'],
-  ['metrics'],
-  ['answer'],
-  ['worker', 'run'],
-  ['costs'],
-  ['saved'],
-  ['workloads'],
-  ['gate'],
-  ['report'],
-  ['cli'],
-];
+/** The folders from the top down, as HACKING.md draws them; those in one place may import each other. */
+const levels = (/^cli → .*$/m.exec(textOf('HACKING.md'))?.[0] ?? '').split(' → ').map((level) => level.split(', '));
 
-const folderOf = (path: string): string | null => {
-  const [folder, ...rest] = relative(lib, path).split('/');
-  return rest.length > 0 && folder !== undefined ? folder : null;
-};
+/** A file directly in lib/ is on a level of its own. */
+function folderOf(file: string): string {
+  const [, folder = '', ...rest] = file.split('/');
+  if (rest.length > 0) return folder;
+  return file === 'lib/package-root.ts' ? basename(file) : 'lib';
+}
 
-const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => join(lib, file));
-const importsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) =>
-    join(dirname(file), path),
-  );
+/** The first circle, as a path that ends where it begins; null if there is none. */
+function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const next of imports.get(file) ?? []) {
+      const found = visit(next, [...path, file]);
+      if (found) return found;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of imports.keys()) {
+    const found = visit(file, []);
+    if (found) return found;
+  }
+  return null;
+}
 
 describe('the files of lib/', () => {
   it('have names that differ by more than an s', () => {
     const names = new Set(files.map((file) => basename(file, '.ts')));
     expect([...names].filter((name) => names.has(`${name}s`))).toEqual([]);
   });
+
+  it('do not import themselves through others, nor do their types', () => {
+    expect(circleIn(new Map(files.map((file) => [file, importsOf(file)])))).toBeNull();
+  });
+
+  it('would be found in a circle', () => {
+    const imports = new Map([['a', ['b']], ['b', ['c', 'd']], ['c', []], ['d', ['b']]]); // prettier-ignore
+    expect(circleIn(imports)).toEqual(['b', 'd', 'b']);
+  });
 });
 
 describe('the folders of lib/', () => {
   it('are all in the list', () => {
-    const there = new Set(files.flatMap((file) => folderOf(file) ?? []));
-    expect([...there].sort()).toEqual(levels.flat().sort());
+    expect([...new Set(files.map(folderOf))].sort()).toEqual(levels.flat().sort());
   });
 
   it('import nothing from above', () => {
-    const level = (folder: string) => levels.findIndex((names) => names.includes(folder));
-    const upward = files.flatMap((file) => {
-      const from = folderOf(file);
-      if (from === null) return [];
-      return importsOf(file).flatMap((target) => {
-        const to = folderOf(target);
-        return to !== null && level(to) > level(from) ? [`${relative(lib, file)} → ${relative(lib, target)}`] : [];
-      });
-    });
+    const level = (file: string) => levels.findIndex((names) => names.includes(folderOf(file)));
+    const upward = files.flatMap((file) =>
+      importsOf(file).flatMap((target) => (level(target) < level(file) ? [`${file} → ${target}`] : [])),
+    );
     expect(upward).toEqual([]);
   });
 
   it('start processes through a launcher, except for those that must outlive the coordinator', () => {
-    const starting = files.filter((file) => readFileSync(file, 'utf8').includes("'node:child_process'"));
-    expect(starting.map((file) => relative(lib, file)).sort()).toEqual([
+    const starting = files.filter((file) => textOf(file).includes("'node:child_process'"));
+    expect(starting).toEqual([
       // Containers are removed, however the coordinator ended.
-      'systems/container/container-guardian.ts',
-      'systems/container/container-guarding.ts',
+      'lib/systems/container/container-guardian.ts',
+      'lib/systems/container/container-guarding.ts',
       // The daemon quits after its clients, however the coordinator ended.
-      'systems/mps-daemon.ts',
-      'systems/mps-guardian.ts',
+      'lib/systems/mps-daemon.ts',
+      'lib/systems/mps-guardian.ts',
       // A user's program at the user's terminal.
-      'workers/foreground.ts',
+      'lib/workers/foreground.ts',
       // A user's program below a keeper, which ends it with all its processes.
-      'workers/kept-program.ts',
-      'workers/local.ts',
-      'workers/process-group.ts',
+      'lib/workers/kept-program.ts',
+      'lib/workers/local.ts',
+      'lib/workers/process-group.ts',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Container, type FirstProcess, firstProcess, namespacesOf } from '../../workers/container/container.js';
 import type { Description } from '../../workers/description.js';
 import { advice, measuredDevice } from '../attestation.js';
-import type { Finding } from '../finding.js';
+import type { Finding } from '../proof-finding.js';
 import { sha256 } from '../file-hash.js';
 import { parseVariable } from '../ld-preload.js';
 import type { TrueGpu } from '../system.js';

@@ -16,7 +16,7 @@ import { unmountable } from '../../workers/container/engine-command.js';
 import type { LaunchedProcess } from '../../workers/launcher.js';
 import { BoundedLog } from '../../workers/lines.js';
 import type { Description } from '../../workers/description.js';
-import type { Finding } from '../finding.js';
+import type { Finding } from '../proof-finding.js';
 import { runCommand } from '../command.js';
 import { sha256 } from '../file-hash.js';
 import { judge } from '../judgement.js';
