@@ -98,7 +98,7 @@ const text = `/**
  * How much a metric's value differs between rounds, each of a fresh process, in comparisons recorded on real GPUs.
  * Generated from bench/results by \`npm run variances\`.
  */
-export interface RecordedVariance {
+interface RecordedVariance {
   /** \`log\`: of the logarithms of values. \`unit\`: of values in the metric's unit, because some are zero or negative. */
   scale: 'log' | 'unit';
   /** Standard deviation between rounds of the baseline, and of the other systems: medians over documents. */

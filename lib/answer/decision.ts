@@ -12,7 +12,7 @@ import { programFigure, programLoss } from './program-loss.js';
 import { useFor } from './recommendations.js';
 import { headOf, QUOTA_CAUSES } from './violation-causes.js';
 
-export interface Concluded {
+interface Concluded {
   cards: readonly Card[];
   broken: readonly Broken[];
   recommendations: readonly Advice[];

@@ -64,7 +64,7 @@ export function inFigure(one: Figure): string {
 }
 
 /** Why a metric has no number under a system. */
-export function reasonOf(cell: Cell | null): string | null {
+function reasonOf(cell: Cell | null): string | null {
   const result = cell?.results.find(({ reason }) => reason !== undefined) ?? cell?.results[0];
   if (!result || result.status === 'ok') return null;
   return plain(result.reason ? `${result.status}: ${result.reason}` : result.status);

@@ -66,7 +66,7 @@ const uses: readonly Use[] = [
 export const useFor = (purpose: PurposeName): Pick<Use, 'name' | 'causes'> | null =>
   uses.find((use) => use.purpose === purpose) ?? null;
 
-export interface Known {
+interface Known {
   evidence: Evidence;
   systems: readonly string[];
   cards: readonly Card[];

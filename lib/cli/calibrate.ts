@@ -33,7 +33,7 @@ function quantity(value: number, unit: CalibrationRow['unit']): string {
   return unit === 'bytes' ? `${value} B` : `${value.toFixed(1)} ${unit}`;
 }
 
-export function calibrationTable(rows: readonly CalibrationRow[]): string {
+function calibrationTable(rows: readonly CalibrationRow[]): string {
   return table(
     columns,
     rows.map(({ what, truth, estimate, bias, halfWidth, unit, recovered }) => [

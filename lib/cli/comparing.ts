@@ -128,7 +128,7 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
 
 const same = (document: ComparisonDocument): ComparisonDocument => document;
 
-export const commandOf = ({ workloads }: StoredRequest): 'compare' | 'exec' => (workloads ? 'exec' : 'compare');
+const commandOf = ({ workloads }: StoredRequest): 'compare' | 'exec' => (workloads ? 'exec' : 'compare');
 
 /** Reports name the file in the command that repeats the measurement. */
 async function withSystemsFile(document: ComparisonDocument, directory: ResultDirectory): Promise<ComparisonDocument> {

@@ -25,7 +25,7 @@ export async function doctor(options: RawJson & { timeout?: string }): Promise<n
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
 }
 
-export function diagnosisText(diagnosis: Diagnosis): string {
+function diagnosisText(diagnosis: Diagnosis): string {
   const parts = [facts(diagnosis), owners(diagnosis), conclusions(diagnosis)];
   return parts.filter((part) => part !== '').join('\n\n');
 }

@@ -1,6 +1,6 @@
 /** Text on a terminal that is replaced in place. */
 
-export interface Terminal {
+interface Terminal {
   columns?: number;
   rows?: number;
   write: (text: string) => boolean;

@@ -3,7 +3,7 @@ import type { MetricResult } from '../results/document.js';
 import { type Screen, screen } from '../report/screen.js';
 import { type Column, fits, table } from '../report/table.js';
 
-export interface ListedMetric {
+interface ListedMetric {
   id: string;
   name: string;
   unit: string;

@@ -23,16 +23,16 @@ const nothing = () => undefined;
 const warnMissing = (field: MissingField) => warn(missingText(field));
 
 /** Shows nothing, because the samples already go to standard output. */
-export const silent: MonitorDisplay = { sample: nothing, missing: warnMissing, refresh: nothing };
+const silent: MonitorDisplay = { sample: nothing, missing: warnMissing, refresh: nothing };
 
-export const jsonLines: MonitorDisplay = {
+const jsonLines: MonitorDisplay = {
   sample: (sample) => void process.stdout.write(`${JSON.stringify(sample)}\n`),
   missing: warnMissing,
   refresh: nothing,
 };
 
 /** One line per GPU and second. */
-export function plainLines(): MonitorDisplay {
+function plainLines(): MonitorDisplay {
   const next = new Map<number, number>();
   return {
     sample: (sample) => {
@@ -46,7 +46,7 @@ export function plainLines(): MonitorDisplay {
   };
 }
 
-export function liveTable(stdout: NodeJS.WriteStream): MonitorDisplay {
+function liveTable(stdout: NodeJS.WriteStream): MonitorDisplay {
   const live = new LiveScreen(stdout);
   const latest = new Map<number, GpuSample>();
   const notes: string[] = [];

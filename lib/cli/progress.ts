@@ -61,7 +61,7 @@ export function progressDisplay(): ProgressDisplay {
   };
 }
 
-export function resultLine({ id, name, status, reason, value, unit }: MetricResult): string {
+function resultLine({ id, name, status, reason, value, unit }: MetricResult): string {
   const outcome = value === null ? [status, reason].filter(Boolean).join(': ') : quantity(value, unit);
   return plain(`${id} ${name}: ${outcome}`);
 }

@@ -19,7 +19,7 @@ const kinds: Record<Per, { key: string; name: string; of: string; count: number 
 /** Whether a key is reserved, so that programs may not use it for their own metrics. */
 export const isCostKey = (key: string): boolean => Object.values(kinds).some((kind) => key.startsWith(kind.key));
 
-export interface CostMetric {
+interface CostMetric {
   definition: MetricDefinition;
   /** The metric that the cost is computed from. */
   source: MetricDefinition;

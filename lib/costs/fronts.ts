@@ -18,7 +18,7 @@ import { isTail } from './ranking.js';
  * not overlap. `open`: another candidate is better in both, but intervals overlap. `reference`: the baseline, which is
  * not a candidate.
  */
-export type Standing = 'front' | 'behind' | 'open' | 'reference';
+type Standing = 'front' | 'behind' | 'open' | 'reference';
 
 /** A value over rounds; a single round has no interval. */
 export type Coordinate = Pick<Estimate, 'value'> & { interval: Estimate['interval'] | null };

@@ -9,7 +9,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import { nameOfLabel } from '../systems/system-name.js';
 
 /** A tenant pays for a share of the card, or a price of its own. */
-export type TenantPrice = { sharePercent: number } | { perHour: number };
+type TenantPrice = { sharePercent: number } | { perHour: number };
 
 export interface Prices {
   /** Text shown with the amounts. */

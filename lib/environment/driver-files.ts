@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface DriverFiles {
+interface DriverFiles {
   /** E.g. 580.159.04; null if there is no module. */
   version: string | null;
   /** Models of all GPUs of the machine. */

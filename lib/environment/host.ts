@@ -19,7 +19,7 @@ export function hostInfo(): HostInfo {
 }
 
 /** Docker and Podman leave a file; containerd and Kubernetes are visible in the path of the control group. */
-export function insideContainer(): boolean {
+function insideContainer(): boolean {
   if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) return true;
   try {
     return /docker|kubepods|containerd|libpod|lxc/.test(readFileSync('/proc/1/cgroup', 'utf8'));

@@ -18,7 +18,7 @@ export const processIdentitySchema = v.strictObject({
 export type ProcessIdentity = v.InferOutput<typeof processIdentitySchema>;
 
 /** `unknown`: this process cannot see whether it still runs. */
-export type OwnerState = 'alive' | 'dead' | 'unknown';
+type OwnerState = 'alive' | 'dead' | 'unknown';
 
 const HIDDEN = 'hidden';
 

@@ -5,7 +5,7 @@ import type { GpuState } from '../native/addon-types.js';
 export type Samples = NonNullable<RunDocument['sampler']>;
 
 /** Null, or a rejection, if the GPU cannot be read. */
-export type ReadGpu = () => Promise<GpuState | null>;
+type ReadGpu = () => Promise<GpuState | null>;
 
 const SHORT_RUN_S = 60;
 

@@ -15,7 +15,7 @@ import type { Environment } from './document.js';
 import { environmentDifferences, environmentOf } from './environment.js';
 import { settingDifferences } from './settings.js';
 
-export interface AgainstBaseline {
+interface AgainstBaseline {
   environments: { now: Environment; baseline: Environment };
   warnings: string[];
   /** The `baseline` of each is the name of the stored one. */
@@ -23,9 +23,9 @@ export interface AgainstBaseline {
 }
 
 /** Rounds of each system, by name. */
-export type Systems = ReadonlyMap<string, readonly RunDocument[]>;
+type Systems = ReadonlyMap<string, readonly RunDocument[]>;
 
-export const systemsOf = (document: ResultDocument): Systems =>
+const systemsOf = (document: ResultDocument): Systems =>
   new Map(viewOf(document).systems.map(({ name, rounds }) => [name, rounds]));
 
 /** Throws UsageError for documents that cannot be compared: simulated with real, other systems, another kind. */

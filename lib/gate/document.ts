@@ -17,7 +17,7 @@ export interface Environment {
   smClockMhz: number | null;
 }
 
-export type Outcome = 'passed' | 'failed' | 'inconclusive' | 'not measured' | 'invalid';
+type Outcome = 'passed' | 'failed' | 'inconclusive' | 'not measured' | 'invalid';
 
 export interface Case {
   metric: string;

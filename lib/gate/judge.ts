@@ -15,7 +15,7 @@ import { limitInterval } from './limit-interval.js';
 import type { Counting, MetricThresholds, Thresholds } from './thresholds.js';
 import { type Judged, judgedAgainst, type Tolerated } from './tolerance.js';
 
-export interface Judgement {
+interface Judgement {
   document: ResultDocument;
   thresholds: Thresholds;
   metrics: readonly MetricDefinition[];

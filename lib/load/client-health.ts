@@ -4,12 +4,12 @@ import { mean, quantileSorted } from 'simple-statistics';
 import { nowMs } from './clock.js';
 
 /** How late the client may be on average, as a part of the mean latency. */
-export const MOST_LATE_SHARE = 0.02;
+const MOST_LATE_SHARE = 0.02;
 /** An arrival counts as late from this part of the median latency on; 1 % of them may be late. */
-export const LATE_ARRIVAL_SHARE = 0.1;
-export const MOST_LATE_ARRIVALS = 0.01;
+const LATE_ARRIVAL_SHARE = 0.1;
+const MOST_LATE_ARRIVALS = 0.01;
 /** The part of the time for which the event loop may be busy: in a busier one, answers wait before their time is taken. */
-export const MOST_BUSY = 0.9;
+const MOST_BUSY = 0.9;
 
 const BEAT_MS = 20;
 /** A timer of Node fires up to one millisecond after its time on an idle machine. */

@@ -5,7 +5,7 @@ import { nowMs } from './clock.js';
 import { failureOf, RequestFailure } from './request-failure.js';
 
 /** The largest body, streams included. A larger one is an error and is not stored. */
-export const MOST_BODY_BYTES = 64 * 2 ** 20;
+const MOST_BODY_BYTES = 64 * 2 ** 20;
 /** How much of an error's answer the message repeats. */
 const SHOWN_BYTES = 300;
 
@@ -26,7 +26,7 @@ export interface Receiver {
   onData: (chunk: Buffer, atMs: number) => void;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   bytes: number;
   endMs: number;

@@ -17,7 +17,7 @@ interface Compared {
 }
 
 /** The different values in these results, as text; empty for a metric without conditions. */
-export const conditionsOf = ({ comparedAt }: Compared, details: readonly Details[]): string[] =>
+const conditionsOf = ({ comparedAt }: Compared, details: readonly Details[]): string[] =>
   comparedAt ? [...new Set(details.map((each) => shown(comparedAt.of(each))))] : [];
 
 /** E.g. `largest 50`; null for a metric without conditions, or without a value. */

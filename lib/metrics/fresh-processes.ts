@@ -27,7 +27,7 @@ export const STEPS = [
   'secondLaunchNs',
 ] as const satisfies readonly (keyof StartUpAnswer)[];
 
-export interface Batch {
+interface Batch {
   contextApi: ContextApi;
   count: number;
   /** How many of the first processes release and recreate their context afterwards, and how often. */
@@ -81,7 +81,7 @@ export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
   });
 }
 
-export type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
+type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
 
 /** A table row of times in nanoseconds, under `key` in the unit given by `divisor`. */
 export function timesRow<Key extends string>(times: readonly number[], key: Key, divisor: number): Row<Key> {

@@ -4,7 +4,7 @@
 import type { MetricResult } from '../results/document.js';
 import type { MeasureOptions, MetricDefinition } from './metric.js';
 
-export type MeasureFunction = (options?: MeasureOptions) => Promise<MetricResult>;
+type MeasureFunction = (options?: MeasureOptions) => Promise<MetricResult>;
 
 export const measureFunction =
   (definition: MetricDefinition): MeasureFunction =>

@@ -1,6 +1,6 @@
 /** Attempts with a common start, repeated with more lead time: on a busy host a process may not be ready in time. */
 
-export interface Attempted<T> {
+interface Attempted<T> {
   /** Of the last attempt. */
   found: T;
   isLate: boolean;

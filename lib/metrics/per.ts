@@ -11,7 +11,7 @@ export const perChoices = [...pers, 'none'] as const;
 export type PerChoice = (typeof perChoices)[number];
 
 /** How a metric counts: number per second, seconds for one, or number per run. */
-export type Counting = { as: 'rate' } | { as: 'time'; seconds: number } | { as: 'number' };
+type Counting = { as: 'rate' } | { as: 'time'; seconds: number } | { as: 'number' };
 
 const times: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 const words: readonly [Per, RegExp][] = [

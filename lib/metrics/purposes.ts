@@ -3,7 +3,7 @@ import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type PurposeName, purposeNames } from '../results/purpose-names.js';
 
-export interface Purpose {
+interface Purpose {
   /** Who shares the GPU, in a sentence for people. */
   about: string;
   /** Metrics whose limits are looked at first: a violation of one decides before any cost. */

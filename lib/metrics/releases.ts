@@ -32,7 +32,7 @@ export interface Release {
 }
 
 /** There was no room for all of them; fewer may fit. */
-export interface NoRoom {
+interface NoRoom {
   noRoom: string;
 }
 

@@ -4,7 +4,7 @@ import { grouped } from '../results/grouped.js';
 import type { GpuSample } from './sample.js';
 
 /** A named time range, such as start, ready, load or end. In seconds of the samples' `timeS`. */
-export interface MonitorPhase {
+interface MonitorPhase {
   name: string;
   fromS: number;
   toS: number;
@@ -44,7 +44,7 @@ export interface PhaseSummary extends MonitorPhase {
 
 type Reading = (sample: TimelineSample) => number | null;
 
-export const readingsOf = (samples: readonly TimelineSample[], reading: Reading): number[] =>
+const readingsOf = (samples: readonly TimelineSample[], reading: Reading): number[] =>
   samples.map(reading).filter((value) => value !== null);
 
 const meanOf = (values: readonly number[]): number | null => (values.length === 0 ? null : mean([...values]));

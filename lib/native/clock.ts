@@ -10,7 +10,7 @@ const SAME_RATE = 0.01;
 /** Name of the check in results. */
 export const CLOCK_CHECK = "the clock is the system's";
 
-export interface ClockJudgement {
+interface ClockJudgement {
   /** Null if nothing could be compared. */
   passed: boolean | null;
   detail: string;

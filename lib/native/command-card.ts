@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 
-export const COMMAND_CARD = 'GVB_SIM_COMMAND';
+const COMMAND_CARD = 'GVB_SIM_COMMAND';
 
 /** Called where the environment of this process is given to others, and before the driver is loaded into this one. */
 export function nameCommandCard(): void {

@@ -23,7 +23,7 @@ export interface GroundTruth {
 }
 
 /** The source of the readings; a test has its own. */
-export interface Nvml {
+interface Nvml {
   state: () => Promise<GpuState | null>;
   utilization: GroundTruth['utilization'];
   xids: GroundTruth['xids'];

@@ -6,7 +6,7 @@ import { native } from './errors.js';
 /** No list if the errors could not be watched: an empty one means that there were none. */
 export type Xids = { events: XidEvent[] } | { unsupported: string };
 
-export interface XidWatch {
+interface XidWatch {
   /** Events read since that time of the addon's `now`: NVML does not say when they happened, and keeps them until then. */
   since: (ns: number) => Promise<Xids>;
 }

@@ -12,7 +12,7 @@ export const FRONTS_NOTE =
 /** With more points, the tables of results are clearer. */
 const MOST = 12;
 
-export interface Fronts {
+interface Fronts {
   drawn: Front[];
   leftOut: string[];
 }

@@ -21,7 +21,7 @@ const pairSchema = v.object({
 });
 type PeerPair = v.InferOutput<typeof pairSchema>;
 
-export interface PeerCell {
+interface PeerCell {
   gbs: number;
   /** E.g. `NVLink`; with `through the host` if there is no peer access. */
   connection: string;

@@ -12,7 +12,7 @@ export const TIMELINE_TITLE = 'The GPU while programs ran';
 /** With charts of more runs, a page would be slow to open. */
 const MOST_SHOWN = 12;
 
-export interface ProgramTimeline {
+interface ProgramTimeline {
   program: string;
   system: string;
   /** Numbers of round and run, from 1. */

@@ -11,7 +11,7 @@ export const SCENE_TITLE = 'Programs beside each other';
 export const SCENE_NOTE =
   'Each victim alone and beside the other tenants of its scene, under the same system. A slowdown above 1 is worse.';
 
-export interface SceneRow {
+interface SceneRow {
   scene: string;
   victim: string;
   metric: string;

@@ -2,7 +2,7 @@
 import type { EstimateText } from '../results/quantity.js';
 import type { Row } from '../results/view.js';
 
-export interface DataColumn {
+interface DataColumn {
   title: string;
   /** Numbers are aligned to the right. */
   isNumeric?: boolean;

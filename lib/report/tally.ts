@@ -3,7 +3,7 @@ import { type Verdict, VERDICTS } from '../results/effect-text.js';
 import { plain } from '../results/plain.js';
 import type { View } from '../results/view.js';
 
-export interface Tally {
+interface Tally {
   system: string;
   counts: { verdict: Verdict; count: number }[];
   /** `Of 15 metrics: 6 slower, 1 same, 8 inconclusive.` */

@@ -2,8 +2,7 @@
 import { plain } from '../results/plain.js';
 import type { Violation } from '../results/violations.js';
 
-export const violationText = ({ system, metric, detail }: Violation): string =>
-  plain(`${system}, ${metric}: ${detail}`);
+const violationText = ({ system, metric, detail }: Violation): string => plain(`${system}, ${metric}: ${detail}`);
 
 /** Lines for the terminal; empty if there are none. */
 export const violationLines = (violations: readonly Violation[]): string[] =>

@@ -6,13 +6,13 @@ const interval = v.nullable(v.tuple([finite, finite]));
 const ids = v.array(v.string());
 
 /** The five questions of a card, in their order. */
-export const questionSchema = v.picklist(['start', 'calls', 'program', 'limits', 'neighbours']);
+const questionSchema = v.picklist(['start', 'calls', 'program', 'limits', 'neighbours']);
 
 /**
  * A figure's or a line's conclusion. The first five are verdicts against the baseline; `holds`, `in part`, `inaccurate`
  * and `broken` are of limits and isolation; `measured` is a value that was compared with nothing.
  */
-export const wordSchema = v.picklist([
+const wordSchema = v.picklist([
   ...(['slower', 'faster', 'same', 'inconclusive', 'invalid'] as const),
   ...(['holds', 'in part', 'inaccurate', 'broken', 'measured', 'not measured'] as const),
 ]);

@@ -11,7 +11,7 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = v.pipe(v.string(), v.maxLength(10_000));
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 
-export const phaseSchema = v.strictObject({
+const phaseSchema = v.strictObject({
   name,
   /** Wall time, summed over all its occurrences. */
   seconds: v.pipe(v.number(), v.finite(), v.minValue(0)),

@@ -8,7 +8,7 @@ export type Verdict = Effect['verdict'];
 export const VERDICTS: readonly Verdict[] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
 /** A ratio if `unit` is null, else a difference. */
-export interface Scaled {
+interface Scaled {
   unit: string | null;
   ci95: [number, number] | null;
 }

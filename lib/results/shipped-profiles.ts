@@ -7,7 +7,7 @@ import type { CallProfile } from './call-profile.js';
 import { readProfile } from './read-profile.js';
 
 export const shippedProfiles = ['eager', 'graphs', 'training', 'jax'] as const;
-export type ShippedProfile = (typeof shippedProfiles)[number];
+type ShippedProfile = (typeof shippedProfiles)[number];
 
 /**
  * The profile that weighs OH-005's calls: among those that launch kernel by kernel, it has the most calls per step and

@@ -17,7 +17,7 @@ import { selectMetrics } from './select.js';
 /** One round has no interval. */
 const FEWEST_ROUNDS = 2;
 
-export interface Budgeted {
+interface Budgeted {
   tier: Tier;
   rounds: number;
 }

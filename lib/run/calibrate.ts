@@ -39,7 +39,7 @@ export interface CalibrationRow {
   recovered: boolean;
 }
 
-export interface CalibrationRequest {
+interface CalibrationRequest {
   target: Target;
   interposer: string;
   /** NVML index or UUID; undefined for the first visible GPU. */

@@ -17,7 +17,7 @@ const CONFIDENCE = 0.8;
 const POWER = 0.7;
 
 export type Detection = NonNullable<ComparisonDocument['plan']['detect']>;
-export type Need = Detection['needs'][number];
+type Need = Detection['needs'][number];
 
 export interface Aim {
   /** The effect to detect: 0.05 is 5 %. */

@@ -39,7 +39,7 @@ export interface Diagnosis {
   findings: Finding[];
 }
 
-export interface DiagnosisRequest {
+interface DiagnosisRequest {
   system: System;
   /** Throws if the addon cannot be loaded. */
   loadAddon: () => NativeAddon;

@@ -17,7 +17,7 @@ export type Prepared = Attested;
 /** Sent to the worker as plain data. */
 export type WireOptions = Omit<MeasureOptions, 'signal' | 'onProgress'>;
 
-export interface LaneRequest {
+interface LaneRequest {
   options: WireOptions;
   /** Whether only the value is wanted. Default false. */
   headlineOnly?: boolean;
@@ -34,7 +34,7 @@ export interface LaneTarget extends Target {
   patience?: Pick<WorkerOptions, 'patienceMs' | 'onWaiting'>;
 }
 
-export interface LaneHooks {
+interface LaneHooks {
   /** The output of a worker and the layer in it, once the worker has ended. */
   onLog?: ((text: string) => void) | undefined;
   onFailedProof?: ((reason: string) => void) | undefined;

@@ -16,7 +16,7 @@ interface Counted {
   calls: Map<string, number>;
 }
 
-export interface EndOfPhase {
+interface EndOfPhase {
   steps: number | null;
   seconds: number | null;
 }
@@ -65,7 +65,7 @@ export class Phases {
   }
 }
 
-export type Mark = { begins: string } | { ends: EndOfPhase } | { wrong: string };
+type Mark = { begins: string } | { ends: EndOfPhase } | { wrong: string };
 
 export const MARKS = 'gvb:begin NAME, gvb:end, gvb:end STEPS or gvb:end STEPS SECONDS';
 const PREFIX = 'gvb:';

@@ -22,7 +22,7 @@ export interface Window {
   steps: number | null;
 }
 
-export interface RecordRequest {
+interface RecordRequest {
   command: readonly string[];
   environment: NodeJS.ProcessEnv;
   /** libgvb-count.so */

@@ -6,7 +6,7 @@ import { metrics } from '../metrics/registry.js';
 import type { PurposeName } from '../results/purpose-names.js';
 import { ALL, selectMetrics } from './select.js';
 
-export interface Selection {
+interface Selection {
   metrics: MetricDefinition[];
   purpose: PurposeName | null;
 }

@@ -11,7 +11,7 @@ export const RAW = 'raw';
 /** Name of the summary in a run's directory. */
 export const SUMMARY = 'summary.json';
 
-export interface ResultsDirectory {
+interface ResultsDirectory {
   path: string;
   modifiedMs: number;
 }

@@ -32,7 +32,7 @@ export interface HistoryEntry {
   values: HistoryValue[];
 }
 
-export interface HistoryValue {
+interface HistoryValue {
   metric: string;
   name: string;
   unit: string;
@@ -42,7 +42,7 @@ export interface HistoryValue {
   at: string | null;
 }
 
-export interface Unreadable {
+interface Unreadable {
   path: string;
   reason: string;
 }

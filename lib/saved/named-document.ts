@@ -4,7 +4,7 @@ import { UsageError } from '../errors/usage-error.js';
 import { RESULTS, resultDirectories } from './directories.js';
 import { readDocument, type Saved } from './read.js';
 
-export interface NamedDocument extends Saved {
+interface NamedDocument extends Saved {
   /** A file or a directory. */
   path: string;
   /** Newer directories that were skipped, as messages. */

@@ -13,7 +13,7 @@ import { disowned } from '../run/results.js';
 /** Allows for rounding, and for clocks above their nominal maximum. */
 const SLACK = 1.05;
 
-export interface Plausible {
+interface Plausible {
   document: ResultDocument;
   /** One line per impossible result. */
   problems: string[];

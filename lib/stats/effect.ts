@@ -109,7 +109,7 @@ const evidenceFor = (estimate: Estimate, exact: [readonly number[], readonly num
 const oriented = (estimate: Estimate, worse: number): Estimate => ({ ...estimate, centre: worse * estimate.centre });
 
 /** A difference whose expected value without cost is zero, from one value per round: any cost counts, however small. */
-export interface ZeroEffect {
+interface ZeroEffect {
   value: number;
   ci95: Interval | null;
   evidence: Evidence;

@@ -8,7 +8,7 @@ import { tCritical, tUpperTail } from './student-t.js';
 export type Interval = [number, number];
 
 /** Student's t with this standard error. */
-export interface Spread {
+interface Spread {
   standardError: number;
   /** Degrees of freedom at a two-sided error rate. */
   df: (alpha: number) => number;
@@ -84,7 +84,7 @@ function pOf(distance: number, { standardError, df }: Spread): number {
 }
 
 /** Variance of one value on a grid of this step around its true value. */
-export const gridVariance = (step: number): number => step ** 2 / 12;
+const gridVariance = (step: number): number => step ** 2 / 12;
 
 /** The mean of independent values against zero. Throws RangeError without values. */
 export function meanEstimate(values: readonly number[], step = 0): Estimate {

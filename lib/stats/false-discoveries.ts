@@ -5,7 +5,7 @@
  */
 export const FALSE_DISCOVERY_RATE = 0.05;
 
-export interface Tested {
+interface Tested {
   /** Two-sided p of no difference; null if it could not be tested. */
   p: number | null;
   /** Whether it would be published as a difference. */

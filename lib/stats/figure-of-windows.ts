@@ -9,9 +9,9 @@ import type { SerialEstimate } from './serial.js';
 import { tCritical } from './student-t.js';
 
 /** Receives the places of the windows that count, for each series. It must not choose among tenants: `largestOf`. */
-export type Figure = (windows: readonly (readonly number[])[]) => number;
+type Figure = (windows: readonly (readonly number[])[]) => number;
 
-export interface WindowOptions {
+interface WindowOptions {
   /** Probability that the interval misses. Default 0.05. */
   alpha?: number;
   /** Whether the figure can only be positive: its interval then lies above 0. */

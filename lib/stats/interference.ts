@@ -1,7 +1,7 @@
 /** The cost of a neighbour, independent of how much work each of the two does. */
 
 /** The time of two tenants' common work, and the time that each part would have taken alone. */
-export interface BesideEachOther {
+interface BesideEachOther {
   together: number;
   firstAlone: number;
   secondAlone: number;

@@ -11,7 +11,7 @@ export type AtLevel = (alpha: number) => MedianEstimate;
 /** Of a 95 % interval. */
 export const ALPHA = 0.05;
 
-export interface Largest extends MedianEstimate {
+interface Largest extends MedianEstimate {
   /** Place of the largest estimate. */
   place: number;
 }

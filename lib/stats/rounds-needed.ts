@@ -9,7 +9,7 @@ import { FALSE_DISCOVERY_RATE } from './false-discoveries.js';
 import { withRecorded } from './recorded-spread.js';
 import { tCritical } from './student-t.js';
 
-export const MOST = 500;
+const MOST = 500;
 /** Probability with which the rounds that are named lead to a verdict, if the estimates so far are right. */
 const POWER = 0.8;
 /** Each of the two one-sided tests of `same`. */

@@ -17,7 +17,7 @@ export interface SerialEstimate extends MedianEstimate {
   effectiveSamples: number;
 }
 
-export interface SerialOptions {
+interface SerialOptions {
   /** Probability that the interval misses, for several intervals that are to hold together. Default 0.05. */
   alpha?: number;
   /** Step of the samples' clock in their unit, if it is known. Default: the smallest difference between two samples. */

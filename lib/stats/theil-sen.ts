@@ -10,7 +10,7 @@ import { trimmed } from './trimmed-mean.js';
 
 const REPLICATES = 1_000;
 
-export interface Point {
+interface Point {
   x: number;
   y: number;
 }
@@ -38,7 +38,7 @@ export interface Cell {
   values: readonly number[];
 }
 
-export interface LineIntervals {
+interface LineIntervals {
   slope: Interval;
   /** Interval of the line at the given place. */
   at: Interval;

@@ -6,13 +6,13 @@
 import { intervalOf, type Estimate, type Interval, pAt } from './estimate.js';
 import { established } from './false-discoveries.js';
 
-export type Verdict = 'faster' | 'slower' | 'same' | 'inconclusive' | 'invalid';
+type Verdict = 'faster' | 'slower' | 'same' | 'inconclusive' | 'invalid';
 
 /**
  * How the size relates to δ. `within`: the 90 % interval lies inside ±δ, which is two one-sided tests at 5 %. `beyond`:
  * the 95 % interval lies wholly outside. `straddles`: neither was shown.
  */
-export type Relevance = 'within' | 'beyond' | 'straddles';
+type Relevance = 'within' | 'beyond' | 'straddles';
 
 /** On a scale where 0 is no effect and more is worse. */
 export interface Evidence {

@@ -9,7 +9,7 @@ import { checkLabels, createSystem, here, type Surroundings } from './kinds.js';
 import { parseSystem } from './parse.js';
 import type { System } from './system.js';
 
-export interface Config {
+interface Config {
   systems: System[];
   /** All values of the file, for code that reads its other keys. */
   top: Place;

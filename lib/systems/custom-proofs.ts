@@ -10,7 +10,7 @@ import { inWords, resolveSize } from '../config/size.js';
 import { matches, tookTooLong } from './pattern.js';
 import type { Evidence, TrueGpu } from './system.js';
 
-export interface StepContext {
+interface StepContext {
   description: Description;
   evidence: Evidence;
   gpu: TrueGpu;

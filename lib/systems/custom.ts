@@ -21,7 +21,7 @@ import type { Attestation, Canary, Evidence, RunState, Tenant } from './system.j
 import { SOLE_TENANT } from './system.js';
 import { unverifiedLabel } from './system-name.js';
 
-export interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
+interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
   profile: CustomProfile;
   /** Why it cannot be measured here: a preloaded library is missing. */
   missing?: string;

@@ -1,7 +1,7 @@
 /** Reads a shared object's machine type and exports from its file. */
 import { type FileHandle, open } from 'node:fs/promises';
 
-export interface ElfHeader {
+interface ElfHeader {
   bits: 32 | 64;
   /** e_type: 3 is a shared object. */
   type: number;

@@ -8,13 +8,13 @@ import { interceptors } from './interception.js';
 import { realPath, sameFile } from './ld-preload.js';
 
 /** A driver function whose code in memory differs from its file. */
-export interface PatchedFunction {
+interface PatchedFunction {
   name: string;
   /** Null if no jump to an object's code was found. */
   owner: string | null;
 }
 
-export function patchedFunctions({ functions, nvml }: Provenance): PatchedFunction[] {
+function patchedFunctions({ functions, nvml }: Provenance): PatchedFunction[] {
   return [...functions, ...nvml].flatMap(({ name, patched }) => (patched ? [{ name, owner: patched.owner }] : []));
 }
 
@@ -69,7 +69,7 @@ const OWN_LIBRARY =
   "Unset LD_LIBRARY_PATH, or name the driver's own folder first; a CUDA forward-compatibility library counts as a replacement too.";
 
 /** The subject of a sentence about functions and owners; if there are many, their number. */
-export function patchedText(patched: readonly PatchedFunction[]): string {
+function patchedText(patched: readonly PatchedFunction[]): string {
   const byOwner = new Map<string | null, string[]>();
   for (const { name, owner } of patched) byOwner.set(owner, [...(byOwner.get(owner) ?? []), name]);
   return [...byOwner]

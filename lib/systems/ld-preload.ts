@@ -12,7 +12,7 @@ export const parseVariable = (value: string): string[] => value.split(/[\s:]+/).
 export const parseFile = (text: string): string[] =>
   text.split('\n').flatMap((line) => parseVariable(line.replace(/#.*/, '')));
 
-export function readPreloadFile(path = PRELOAD_FILE): string[] {
+function readPreloadFile(path = PRELOAD_FILE): string[] {
   try {
     return parseFile(readFileSync(path, 'utf8'));
   } catch {

@@ -21,7 +21,7 @@ const POLL_MS = 50;
 
 const guardian = join(packageRoot, 'dist/systems/mps-guardian.js');
 
-export interface DaemonOptions {
+interface DaemonOptions {
   /** Name for messages. */
   name: string;
   /** The control program. */

@@ -22,7 +22,7 @@ const START_MS = 30_000;
 /** A socket's path has at most 108 bytes, and the daemon appends names. */
 const LONGEST_DIRECTORY = 80;
 
-export interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
   /** Chunks of SMs that each tenant owns (static partitioning); the driver then ignores thread percentages. */
   partition?: number | undefined;
   /** Timeout of each step of the daemon's start. Default 30 s. */

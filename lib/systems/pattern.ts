@@ -30,7 +30,7 @@ const LONGEST_KNOWN = 4_096;
 /** Patterns that timed out: trying them again would cost the time limit for each process of a system. */
 const tooSlow = new Set<string>();
 
-export interface MatchOptions {
+interface MatchOptions {
   /** The promise rejects with its reason. */
   signal?: AbortSignal | undefined;
   /** Default 5 s. */

@@ -14,7 +14,7 @@ export async function snapshot(folders: readonly string[] = places): Promise<Sna
   return new Set(lists.flat());
 }
 
-export interface Discovered {
+interface Discovered {
   /** New since the snapshot, and mapped or open in the process: the layer's own. */
   held: string[];
   /** New since the snapshot, with an unknown owner, so they are only reported. */

@@ -10,7 +10,7 @@ import { getSystemErrorMap } from 'node:util';
 import { LineSplitter } from './lines.js';
 import { killMarked } from './marked-processes.js';
 
-export interface KeptOptions {
+interface KeptOptions {
   /** Path of gvb-keeper. */
   keeper: string;
   /** The complete environment of the program; a mark is added. */
@@ -22,13 +22,13 @@ export interface KeptOptions {
   graceMs: number;
 }
 
-export interface Begun {
+interface Begun {
   pid: number;
   /** Just before the fork. */
   atNs: number;
 }
 
-export interface MainEnding {
+interface MainEnding {
   /** `ended with exit code 3`, `was killed by signal 9`. */
   how: string;
   /** Null if a signal ended it. */

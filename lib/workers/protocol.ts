@@ -18,7 +18,7 @@ export type Reply =
   | { gvb: 'result'; id: number; value: unknown }
   | { gvb: 'error'; id: number; error: ErrorData };
 
-export interface ErrorData {
+interface ErrorData {
   kind: 'bench' | 'cuda' | 'type' | 'range' | 'other';
   message: string;
   code?: string | number;

@@ -4,7 +4,7 @@ import { decode, encode, errorToData, type Request } from './protocol.js';
 
 export type Handler = (params: unknown, progress: (value: unknown) => void) => Promise<unknown>;
 
-export interface Birth {
+interface Birth {
   /** CLOCK_MONOTONIC at the first statement of the process. */
   mainNs: bigint;
   addonLoadNs: number | null;
@@ -14,7 +14,7 @@ export interface Birth {
 const PROGRESS_EVERY_MS = 200;
 
 /** Finds the handler of a method; undefined for an unknown one. */
-export type FindHandler = (method: string) => Handler | undefined;
+type FindHandler = (method: string) => Handler | undefined;
 
 export function serve(find: FindHandler, birth: Birth): void {
   // A coordinator that has ended closes the pipe, so nobody would read an error report.

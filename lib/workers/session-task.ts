@@ -4,7 +4,7 @@ import type { Sent } from './protocol.js';
 import type { Task, WorkerTenant } from './worker-tenant.js';
 
 /** The request of a function; undefined if it needs none. */
-export type OneRequestOf<Name extends SessionCall> =
+type OneRequestOf<Name extends SessionCall> =
   RequestOf<Name> extends [infer Request extends object] ? Request : undefined;
 
 /** The answer of a function, as a worker sends it. */
@@ -17,7 +17,7 @@ export type Ask = <Name extends SessionCall>(
   deadlineMs: number,
 ) => Promise<SentAnswerOf<Name>>;
 
-export interface SessionRequest<Name extends SessionCall> {
+interface SessionRequest<Name extends SessionCall> {
   name: Name;
   request: OneRequestOf<Name>;
   deadlineMs: number;

@@ -11,7 +11,7 @@ import { absent, type Presence, StartedActor } from './actor.js';
 
 type Attack = Aggression & { startAtNs: number };
 
-export interface BuiltInActorOptions {
+interface BuiltInActorOptions {
   name: string;
   task: AggressorKind;
   tenant: Tenant;

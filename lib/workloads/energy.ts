@@ -4,7 +4,7 @@ import type { GpuSample } from '../monitor/sample.js';
 export type Energy = { joules: number; by: 'counter' | 'power' } | { missing: string };
 
 /** A shorter run has too few readings: NVML renews them about every 0.1 s, and power is a mean over up to 1 s. */
-export const SHORTEST_FOR_ENERGY_NS = 2e9;
+const SHORTEST_FOR_ENERGY_NS = 2e9;
 /** How far the first and the last reading may be from the ends of the run, as a part of its time. */
 const FARTHEST = 0.2;
 

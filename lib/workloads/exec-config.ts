@@ -12,7 +12,7 @@ import type { System } from '../systems/system.js';
 import { checkNames, workloadsOf } from './read-workloads.js';
 import type { Workload, WorkloadSource } from './workload-type.js';
 
-export interface ExecConfig {
+interface ExecConfig {
   /** None where the file has no such key. */
   systems: System[];
   workloads: Workload[];

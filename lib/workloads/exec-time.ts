@@ -7,7 +7,7 @@ import type { Workload } from './workload-type.js';
 /** Where nothing declares the length of a run, an example helps to plan. */
 const EXAMPLE_SECONDS = 10;
 
-export interface PlannedRounds {
+interface PlannedRounds {
   fewest: number;
   most: number;
 }

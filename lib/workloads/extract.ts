@@ -27,7 +27,7 @@ export type Extracted =
     }
   | { missing: string };
 
-export interface RunOutput {
+interface RunOutput {
   stdout: Captured;
   stderr: Captured;
   cwd: string;

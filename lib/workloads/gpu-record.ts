@@ -17,7 +17,7 @@ const MOST_EARLY = 1_000;
 const MIB = 2 ** 20;
 
 /** What happened in the run. */
-export interface RunCourse {
+interface RunCourse {
   phases: readonly RunPhase[];
   /** The PIDs of all processes of the program that were seen. */
   pids: ReadonlySet<number>;

@@ -43,7 +43,7 @@ function isBroken(text: string, pointer: string): boolean {
   return key !== '' && /^\s*\{/.test(text) && text.includes(`${JSON.stringify(key)}:`);
 }
 
-export type LinesOfJson =
+type LinesOfJson =
   | { values: number[]; notes: string[] }
   /** Why the lines give no number. */
   | { missing: string };

@@ -3,7 +3,7 @@ import type { Direction } from '../metrics/metric.js';
 import type { Delta } from '../stats/effect.js';
 import type { LoadKey, Workload } from './workload-type.js';
 
-export interface LoadMetric {
+interface LoadMetric {
   name: string;
   unit: string;
   direction: Direction;

@@ -18,7 +18,7 @@ import { type SeenProcess, usesGpu } from './seen-process.js';
 import { ServedLoad, type ServedRequests } from './served-load.js';
 import type { LoadKey } from './workload-type.js';
 
-export interface LoadedServer {
+interface LoadedServer {
   /** How the ids of its metrics begin. */
   name: string;
   /** What it is said to run under. */

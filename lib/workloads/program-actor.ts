@@ -9,7 +9,7 @@ import { timeOf } from './run-phases.js';
 import type { GpuUse } from './watch.js';
 
 /** From when the driver is seen in a program that NVML does not list until it is taken to be at work. */
-export const SETTLE_MS = 5_000;
+const SETTLE_MS = 5_000;
 const SETTLE_NS = SETTLE_MS * 1e6;
 
 /** What each start of the program is given. */

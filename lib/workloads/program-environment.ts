@@ -3,7 +3,7 @@ import { instanceVariables, isInstance, type NamedGpu } from '../environment/nam
 import type { System, Tenant } from '../systems/system.js';
 import type { Workload } from './workload-type.js';
 
-export interface ProgramSurroundings {
+interface ProgramSurroundings {
   system: System;
   /** Default: the one whose round it is. */
   tenant?: Tenant;

@@ -9,7 +9,7 @@ import type { Readiness } from './workload-type.js';
 /** Time between two looks at a port, an endpoint or a file: the resolution of the time to ready. */
 const LOOK_MS = 5;
 
-export interface ReadyContext {
+interface ReadyContext {
   cwd: string;
   outputs: readonly Captured[];
   signal: AbortSignal;

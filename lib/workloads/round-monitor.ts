@@ -5,7 +5,7 @@ import type { GpuSample } from '../monitor/sample.js';
 import { GpuRecord } from './gpu-record.js';
 import { RunLines } from './run-file.js';
 
-export interface MonitoredGpu {
+interface MonitoredGpu {
   uuid: string;
   simulate: boolean;
 }

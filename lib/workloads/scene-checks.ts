@@ -8,7 +8,7 @@ import type { MeasuredRun } from './measured-run.js';
 import type { Scene } from './scene-type.js';
 import { LEAST_PRESENCE, neighboursIn, type Together } from './together.js';
 
-export interface Seen {
+interface Seen {
   scene: Scene;
   /** Proofs of every program that was at work in the runs that count. */
   proofs: readonly ProcessProof[];

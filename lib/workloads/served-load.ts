@@ -12,7 +12,7 @@ import { RunLines } from './run-file.js';
 import type { RunPhase } from './run-phases.js';
 import type { LoadKey } from './workload-type.js';
 
-export type LoadReadings = Readonly<Record<LoadKey, Reading>>;
+type LoadReadings = Readonly<Record<LoadKey, Reading>>;
 
 export interface ServedRequests {
   readings: LoadReadings;

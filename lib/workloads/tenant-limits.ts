@@ -7,7 +7,7 @@ import type { Scene } from './scene-type.js';
 import type { SceneTenant } from './workload-type.js';
 
 /** One for each tenant of the scene, in their order. */
-export type LimitedTenants = { tenants: Tenant[] } | { unsupported: string };
+type LimitedTenants = { tenants: Tenant[] } | { unsupported: string };
 
 /** `cardBytes`: null where NVML does not say. Throws UsageError where a limit does not fit the card. */
 export function limitedTenants({ tenants }: Scene, system: System, cardBytes: number | null): LimitedTenants {
@@ -50,7 +50,7 @@ const holds = (wanted: Partial<Limits>, { memoryBytes, smPercent }: Limits): boo
   (wanted.memoryBytes === undefined || wanted.memoryBytes === memoryBytes) &&
   (wanted.smPercent === undefined || wanted.smPercent === smPercent);
 
-export function limitsText({ memoryBytes, smPercent }: Limits): string {
+function limitsText({ memoryBytes, smPercent }: Limits): string {
   const parts = [memoryBytes === null ? [] : [inWords(memoryBytes)], smPercent === null ? [] : [`${smPercent} % SM`]];
   return parts.flat().join(', ') || 'without limits';
 }

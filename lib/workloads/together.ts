@@ -13,7 +13,7 @@ export const LEAST_PRESENCE = 0.9;
 /** Twice the longest time between two marks of progress of a built-in aggressor: a victim may end between two marks. */
 const MARKS_APART_NS = 2e8;
 
-export interface Cast<R extends Run> {
+interface Cast<R extends Run> {
   victims: readonly ProgramActor<R>[];
   aggressors: readonly Actor[];
   /** Whether one must be at work before the next one is started. */

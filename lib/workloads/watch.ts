@@ -25,7 +25,7 @@ export interface Watched {
   pids: ReadonlySet<number>;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   /** Its processes may be below a daemon. */
   container?: Container | undefined;
   /** Learns of every process that is seen to use the GPU. */

@@ -19,7 +19,7 @@ export interface Witness {
 }
 
 /** The loader takes no path with a space or a colon. Processes are then only seen from outside. */
-export const canPreload = (library: string): boolean => !/[\s:]/.test(library);
+const canPreload = (library: string): boolean => !/[\s:]/.test(library);
 
 export async function witnessOf(library: string | null): Promise<Witness | null> {
   if (library === null || !canPreload(library)) return null;

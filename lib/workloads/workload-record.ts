@@ -12,7 +12,7 @@ import type { Workload } from './workload-type.js';
 import { publicValue } from '../systems/spec.js';
 import { loadRecord, publicUrl } from './secrets.js';
 
-export interface WorkloadRecord {
+interface WorkloadRecord {
   name: string;
   argv: readonly string[];
   cwd: string;
@@ -31,11 +31,11 @@ export interface WorkloadRecord {
   tenants?: readonly TenantRecord[];
 }
 
-export type TenantRecord = { name: string; role: Role; limits: TenantLimits } & (
+type TenantRecord = { name: string; role: Role; limits: TenantLimits } & (
   { task: string } | Pick<WorkloadRecord, 'argv' | 'cwd' | 'env' | 'program' | 'git' | 'sha256'>
 );
 
-export function programFile({ argv, cwd, env }: Workload, caller: NodeJS.ProcessEnv): string | null {
+function programFile({ argv, cwd, env }: Workload, caller: NodeJS.ProcessEnv): string | null {
   const [program = ''] = argv;
   return program.includes('/') ? resolve(cwd, program) : inPath(program, env.PATH ?? caller.PATH ?? '');
 }

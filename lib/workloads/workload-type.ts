@@ -129,7 +129,7 @@ export interface Victim extends Named {
 }
 
 /** A program of the user that runs beside the victims. */
-export interface ProgramAggressor extends Named {
+interface ProgramAggressor extends Named {
   role: 'aggressor';
   program: Workload;
 }

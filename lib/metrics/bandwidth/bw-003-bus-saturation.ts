@@ -8,7 +8,7 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 import { alone, type Alone, aloneChecks, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
-export interface SaturationPlan {
+interface SaturationPlan {
   /** Numbers of tenants in ascending order; the last one is the plateau. */
   tenants: readonly number[];
   /** Of each window of one process alone. */

@@ -11,7 +11,7 @@ import { lossPercent } from '../../stats/interference.js';
 import { NS_PER_MS } from '../units.js';
 import { BIN_MS, boundCheck, bytesBetween, type Rate, rehearse, stream, type Streamed, together } from './streams.js';
 
-export interface InterferencePlan {
+interface InterferencePlan {
   /** Numbers of neighbours in ascending order; the value is that of the last one. */
   neighbours: readonly number[];
   aloneMs: number;

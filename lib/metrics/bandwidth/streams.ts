@@ -39,7 +39,7 @@ export interface Streamed {
 }
 
 /** `bytes`, 0: eight times the L2 cache; `blocks`, 0: two a multiprocessor. */
-export type Streaming = Pick<StreamWindowRequest, 'kind'> &
+type Streaming = Pick<StreamWindowRequest, 'kind'> &
   Partial<Pick<StreamWindowRequest, 'bytes' | 'blocks'>> & { windowMs: number };
 
 const request = ({ kind, windowMs, bytes = 0, blocks = 0 }: Streaming): Omit<StreamWindowRequest, 'startAtNs'> => ({
@@ -64,7 +64,7 @@ function streamed(window: StreamWindow, baseMs: number): Streamed {
 }
 
 /** The windows must be from one card, so that they share a clock. */
-export function streamedAll(windows: readonly StreamWindow[]): Streamed[] {
+function streamedAll(windows: readonly StreamWindow[]): Streamed[] {
   const baseMs = Math.min(...windows.map(({ originMs }) => originMs));
   return windows.map((window) => streamed(window, baseMs));
 }
@@ -181,7 +181,7 @@ export function boundCheck(rates: readonly Rate[], ceilingGbs: number): Check {
   };
 }
 
-export interface Part extends Omit<Streaming, 'kind'> {
+interface Part extends Omit<Streaming, 'kind'> {
   worker: WorkerTenant;
 }
 

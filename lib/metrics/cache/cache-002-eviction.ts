@@ -16,7 +16,7 @@ import { NS_PER_MS } from '../units.js';
 import { calibrate, type Calibration, indistinct, latenciesIn, missesBeyond } from './calibration.js';
 import { added, type Scale, type Tally, tallyOf } from './latencies.js';
 
-export interface EvictionPlan {
+interface EvictionPlan {
   /** Of the neighbour's burst, in eighths of the cache; the value is of the first one. */
   bursts: readonly number[];
   /** Of each burst, and as many in which the neighbour waits. */

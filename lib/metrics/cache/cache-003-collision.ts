@@ -31,7 +31,7 @@ const BIN_MS = 20;
 const LEAST_BYTES = 1_024;
 const ABOVE_DRAM = 1.3;
 
-export interface CollisionPlan {
+interface CollisionPlan {
   /** Sums of all sets in eighths of the cache, ascending, from `APART` on and with `COLLIDING`. */
   eighths: readonly number[];
   windowMs: number;

@@ -27,7 +27,7 @@ const SWEEP: Record<Tier, readonly number[]> = {
 const WINDOW_MS = 40;
 const MOST_HITS_BEYOND = 20;
 
-export interface WorkingSet extends Summary {
+interface WorkingSet extends Summary {
   ofL2: number;
   bytes: number;
 }

@@ -35,7 +35,7 @@ const meanNs = (latencies: readonly Latency[]): number =>
   latencies.reduce((sum, { ns, loads }) => sum + ns * loads, 0) / total(latencies);
 
 /** A cluster of latencies. */
-export interface Mode {
+interface Mode {
   /** Their mean. */
   ns: number;
   /** The part of all loads that is in it. */

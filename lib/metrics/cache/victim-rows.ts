@@ -33,7 +33,7 @@ export interface VictimPlan {
 /** `full`: the tenants do not fit. */
 type Played = RowPlan & ({ blocks: Blocks } | { reason: string; full?: true });
 
-export interface Found {
+interface Found {
   calibration: Calibration;
   /** Before any neighbour came. */
   alone: Summary;

@@ -1,7 +1,7 @@
 /** Compares a probe's run under a system with its native run: same exit, same codes, same data. */
 import type { Observation, Step } from './probe-process.js';
 
-export interface Judged {
+interface Judged {
   /** `same`, or a description of the difference. */
   outcome: string;
   /** The call at which it differed. */

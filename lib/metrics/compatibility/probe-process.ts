@@ -60,7 +60,7 @@ export interface Observation {
   unrepeated: string | null;
 }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   deadlineMs: number;
   signal: AbortSignal;
 }

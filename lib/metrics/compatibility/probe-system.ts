@@ -35,7 +35,7 @@ export interface JudgedProbe {
   unrepeated?: string;
 }
 
-export interface ProbePlan {
+interface ProbePlan {
   /** Number of probes that run at a time. */
   lanes: number;
   settings: Settings;

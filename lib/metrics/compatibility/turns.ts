@@ -6,7 +6,7 @@ interface Turn {
   alone: boolean;
 }
 
-export interface Turns {
+interface Turns {
   /** How many may run at a time. */
   lanes: number;
   /** If set, only one may be starting at a time: it counts as started after this time, or when it ends. */

@@ -57,7 +57,7 @@ function judge(rounds: readonly JudgedProbe[][], oracle: Oracle): Measured {
   };
 }
 
-export interface DegradationSettings extends Settings {
+interface DegradationSettings extends Settings {
   /** Default: the tier's. */
   repetitions?: number;
 }

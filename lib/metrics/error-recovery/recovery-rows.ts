@@ -26,7 +26,7 @@ interface Worked extends Recovery {
   missingBytes: number;
 }
 
-export interface CrashRow {
+interface CrashRow {
   crash: Crash;
   all: Recovery[];
   worked: Worked[];

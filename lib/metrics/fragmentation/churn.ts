@@ -10,17 +10,17 @@ import { GIB, MIB } from '../units.js';
 import { formatBytes } from '../../results/format-bytes.js';
 
 const KIB = 1024;
-export const LEAST_LIMIT = GIB;
-export const SMALLEST_BYTES = 64 * KIB;
-export const LARGEST_BYTES = 64 * MIB;
+const LEAST_LIMIT = GIB;
+const SMALLEST_BYTES = 64 * KIB;
+const LARGEST_BYTES = 64 * MIB;
 /** Fraction of the usable memory that a churn fills. */
-export const FILLED = 0.9;
+const FILLED = 0.9;
 /** Fraction of the filled memory that is then freed. */
-export const FREED = 0.5;
+const FREED = 0.5;
 /** Published, so that a repeated measurement has the same sizes in the same order. */
 export const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const;
 /** Time limit of a churn; after it the memory is freed, and the result says so. */
-export const CHURN_DEADLINE_MS = 60_000;
+const CHURN_DEADLINE_MS = 60_000;
 const DEADLINE_MS = 2 * CHURN_DEADLINE_MS;
 const NS_PER_MS = 1e6;
 

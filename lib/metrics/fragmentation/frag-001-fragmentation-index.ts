@@ -128,7 +128,7 @@ function described({ path, seed, turnover, found, state }: Row) {
 }
 
 /** Bytes that the reported free memory shrank by, that NVML shows more in use, and the blocks that are held. */
-export interface Accounts {
+interface Accounts {
   path: string;
   told: number;
   held: number;

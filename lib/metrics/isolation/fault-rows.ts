@@ -27,7 +27,7 @@ export interface FaultRow {
   passed: boolean;
 }
 
-export const UNHARMED = 'unharmed';
+const UNHARMED = 'unharmed';
 export const STARTS = 'starts';
 
 export function harm({ error, wrong, longestStallMs }: Noticed): string {
@@ -69,7 +69,7 @@ const sentencesOf = (row: FaultRow): string[] => {
 };
 
 /** All faults that were planned, or why the others were not raised. */
-export interface Planned {
+interface Planned {
   count: number;
   notMeasured: string | null;
 }

@@ -6,7 +6,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { STALL_MS, type WatchedVictim } from './watched-victim.js';
 
 /** What a fault works with. */
-export interface Stage {
+interface Stage {
   tenant: WorkerTenant;
   victim: WatchedVictim;
   /** Uniform in [0, 1). */

@@ -22,7 +22,7 @@ import {
 const BIN_MS = 20;
 const FREE_MS = 400;
 
-export interface ResponsePlan {
+interface ResponsePlan {
   idleMs: number;
   /** The latest time to settle; it is watched longer, to see that it stays. */
   horizonMs: number;

@@ -25,7 +25,7 @@ import { clockDropPercent, interferencePercent } from '../../stats/interference.
 import { type Sharing, traceSharing, type Unseen } from './sharing.js';
 import { NS_PER_MS } from '../units.js';
 
-export interface IsolationTimes extends LoadTimes {
+interface IsolationTimes extends LoadTimes {
   series: number;
   traceMs: number;
 }

@@ -26,7 +26,7 @@ import {
 } from './co-tenants.js';
 import { NS_PER_MS } from '../units.js';
 
-export interface ConsistencyTimes {
+interface ConsistencyTimes {
   aloneMs: number;
   togetherMs: number;
 }

@@ -23,7 +23,7 @@ import {
 import { NS_PER_MS } from '../units.js';
 
 /** How much time is left out at the beginning, and how long the tenants are then measured. */
-export interface FairnessTimes {
+interface FairnessTimes {
   skipMs: number;
   windowMs: number;
 }

@@ -28,13 +28,13 @@ const TIMES: Record<Tier, Times> = {
 };
 const TRACE_MS: Record<Tier, number> = { quick: 100, standard: 300, thorough: 300 };
 
-export interface NeighbourPlan {
+interface NeighbourPlan {
   menu: readonly Aggressor[];
   times: Times;
   traceMs: number;
 }
 
-export interface Played {
+interface Played {
   rows: InterferenceRow[];
   alone: Served;
   /** The cost of each aggressor that ran, with its interval. */

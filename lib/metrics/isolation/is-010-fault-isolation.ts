@@ -22,7 +22,7 @@ const NEW_TENANT_MS = 20_000;
 const BLOCK_BYTES = 2 ** 20;
 
 /** A fault to raise; `first` is its row if it is raised again, because a process died that time. */
-export interface Attempt {
+interface Attempt {
   fault: Fault;
   first: FaultRow | null;
 }
@@ -146,7 +146,7 @@ function afterwards(row: Raised, victim: WatchedVictim, next: Entered | NotEnter
   });
 }
 
-export interface FaultPlan {
+interface FaultPlan {
   rounds: number;
   faults: readonly Fault[];
 }

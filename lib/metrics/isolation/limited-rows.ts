@@ -31,7 +31,7 @@ export interface Windows {
   keepMs: number;
 }
 
-export interface RowPlan {
+interface RowPlan {
   shapes: readonly Shape[];
   windowsOf: (shape: Shape) => Windows;
   limits: readonly number[];

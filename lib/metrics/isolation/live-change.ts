@@ -19,7 +19,7 @@ export interface LiveChange {
   percent: number[];
 }
 
-export interface LiveRequest {
+interface LiveRequest {
   fromPercent: number;
   /** The load without a limit. */
   free: Load;
@@ -29,7 +29,7 @@ export interface LiveRequest {
 }
 
 /** Clearly different, and still a valid limit. */
-export const otherLimit = (percent: number): number => (percent >= 20 ? Math.round(percent / 2) : 2 * percent);
+const otherLimit = (percent: number): number => (percent >= 20 ? Math.round(percent / 2) : 2 * percent);
 
 /** Returns the reason if the layer cannot change the limit. The tenant must have settled at its own limit. */
 export async function changeLive(

@@ -7,7 +7,7 @@ export interface Mechanism {
   evidence: string;
 }
 
-export interface Trace {
+interface Trace {
   /** The load under the limit, and the same load without it. */
   limited: Load;
   reference: Load;

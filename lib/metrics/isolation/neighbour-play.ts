@@ -252,7 +252,7 @@ export function apartReason(victim: Activity, aggressor: Activity, operations: n
 }
 
 /** The increase of the median latency, with its interval. */
-export const degradationOf =
+const degradationOf =
   (alone: Served, together: Served): AtLevel =>
   (alpha) => {
     const [before, beside] = [

@@ -19,7 +19,7 @@ export interface NvmlUtilization {
 /** NVML updates its values every 1/6 s to 1 s. */
 const INTERVAL_MS = 100;
 
-export interface Watched {
+interface Watched {
   truth: GroundTruth | null;
   pid: number;
   /** How much time at the beginning is not read. */

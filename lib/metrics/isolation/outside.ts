@@ -19,7 +19,7 @@ export async function mostBytesOf({ system, truth }: MeasureContext, id: number)
 }
 
 /** Null if NVML does not report them, or nobody looks from outside. `expected`: waits a while for one. */
-export type XidsSeen = (expected: boolean) => Promise<number[] | null>;
+type XidsSeen = (expected: boolean) => Promise<number[] | null>;
 
 /**
  * What the card reports from now on. NVML does not say when an error happened, so those that it already holds are read

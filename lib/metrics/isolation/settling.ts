@@ -1,7 +1,7 @@
 /** When the share of a limited tenant settles at its limit. */
 import { LIMIT_TOLERANCE } from '../../results/limit-tolerance.js';
 
-export interface Bins {
+interface Bins {
   binMs: number;
   /** Work of each bin in per cent of that without a limit, from the first launch on. */
   percent: readonly number[];

@@ -11,10 +11,10 @@ import { NS_PER_MS } from '../units.js';
  * The traced blocks have one warp each, so `blocks of both at once` on a multiprocessor does not mean that blocks of
  * other sizes run there beside each other.
  */
-export type SharingKind = 'time slices' | 'blocks of both at once' | 'partition' | 'unclear';
+type SharingKind = 'time slices' | 'blocks of both at once' | 'partition' | 'unclear';
 
 /** How long a tenant runs before another one does. */
-export interface Slices {
+interface Slices {
   count: number;
   p10Ms: number;
   p50Ms: number;

@@ -22,7 +22,7 @@ export const HOST_SURFACE: Surface = 'cuMemHostAlloc';
 
 const DEADLINE_MS = 60_000;
 
-export interface Visit {
+interface Visit {
   surface: Surface;
   mark: string;
   /** The tag to write first; empty: nothing is written. */

@@ -89,7 +89,7 @@ const visibleNs = ({ atNs, tokenNs, firstAtNs, firstTokenNs }: Decoding): number
 ];
 
 /** The time in which all were working. */
-export const commonSpan = (decodings: readonly Decoding[]): Span | null =>
+const commonSpan = (decodings: readonly Decoding[]): Span | null =>
   overlapAtWork(
     decodings.map((decoding) => ({
       startNs: decoding.startedNs,

@@ -53,7 +53,7 @@ const SIMULATED_MODEL: Required<DecoderModel> = {
   vocabulary: 128,
 };
 
-export interface TokenLatencyPlan {
+interface TokenLatencyPlan {
   workload?: Workload;
   times: TokenLatencyTimes;
 }
@@ -160,7 +160,7 @@ function sameTokens(digests: readonly (readonly number[])[]): Check {
 }
 
 /** The least time in which a step can read the weights that the L2 cache does not hold. */
-export function floorNs({ weightBytes, l2Bytes, dramCeilingGbs }: PreparedDecoder): number | null {
+function floorNs({ weightBytes, l2Bytes, dramCeilingGbs }: PreparedDecoder): number | null {
   if (dramCeilingGbs === 0 || l2Bytes === 0 || weightBytes < 4 * l2Bytes) return null;
   return ((weightBytes - l2Bytes) / dramCeilingGbs) * (1 - SLACK);
 }

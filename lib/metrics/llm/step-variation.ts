@@ -10,7 +10,7 @@ export interface Steps {
   stepBatch: readonly number[];
 }
 
-export interface SizeOfSteps {
+interface SizeOfSteps {
   batch: number;
   steps: number;
   medianNs: number;

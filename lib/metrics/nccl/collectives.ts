@@ -16,7 +16,7 @@ const CLOCKS = 1.02;
 const ALIGNMENT = 512;
 const MOST_RESULTS = 256 * MIB;
 
-export type Burst = Omit<CollectivesRequest, 'ranks' | 'rank' | 'seed'>;
+type Burst = Omit<CollectivesRequest, 'ranks' | 'rank' | 'seed'>;
 
 export interface Bursts {
   burst: Burst;

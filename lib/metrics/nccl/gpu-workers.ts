@@ -19,7 +19,7 @@ export interface GpuWorkers {
   gpus: readonly Pick<NativeDevice, 'index' | 'uuid' | 'name'>[];
 }
 
-export interface GpuWorkersPlan<First> {
+interface GpuWorkersPlan<First> {
   /** In addition to the variables that the system sets. */
   environment: NodeJS.ProcessEnv;
   /** How many of the visible GPUs take part; none if there are too few. */

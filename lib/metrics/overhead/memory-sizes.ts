@@ -5,7 +5,7 @@ import type { Session } from '../../native/session.js';
 const KIB = 1024;
 const GRANULE = 2 * KIB ** 2;
 
-export interface MemoryRoom {
+interface MemoryRoom {
   /**
    * Bytes that this process may use: the least of the total and the free memory that it is told, and the free memory.
    */

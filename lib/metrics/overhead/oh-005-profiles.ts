@@ -15,7 +15,7 @@ const functionSchema = v.object({
 
 type Row = v.InferOutput<typeof functionSchema>;
 
-export interface ProfilePrice {
+interface ProfilePrice {
   name: string;
   callsPerStep: number;
   /** Null if none of its calls was measured. */

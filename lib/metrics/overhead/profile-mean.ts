@@ -3,7 +3,7 @@ import { type CallProfile, callsOf, type Phase } from '../../results/call-profil
 import { weightedSum } from './weighted-sum.js';
 
 /** A measured function; `differences` are hooked − bare in ns, one per sample. */
-export interface MeasuredFunction {
+interface MeasuredFunction {
   name: string;
   overheadNs: number;
   ci95: [number, number] | null;

@@ -1,6 +1,6 @@
 /** The sum of what interception adds to several functions, weighted by their number of calls, with its interval. */
 
-export interface WeightedFunction {
+interface WeightedFunction {
   weight: number;
   overheadNs: number;
   ci95: readonly [number, number] | null;

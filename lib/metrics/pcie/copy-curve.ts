@@ -28,7 +28,7 @@ const BLOCK = 20;
 const OTHERS = { quick: 8, standard: 12, thorough: 30 } as const;
 const WARMUP = 2;
 
-export interface CopyPlan {
+interface CopyPlan {
   way: CopyWay;
   bytes: number;
   copies: number;
@@ -42,7 +42,7 @@ interface Row {
 }
 
 /** A metric's direction, and the other ways to copy that it adds. */
-export interface CopyCurve {
+interface CopyCurve {
   way: CopyWay;
   /** Plans that copy all `bytes` in other ways, one row each. */
   others: (bytes: number) => readonly CopyPlan[];

@@ -21,7 +21,7 @@ export function ceilingGbs({ generation, width }: Pick<PcieLink, 'generation' | 
   return lane === undefined || width === null ? null : lane * width;
 }
 
-export const linkText = ({ generation, width }: Pick<PcieLink, 'generation' | 'width'>): string =>
+const linkText = ({ generation, width }: Pick<PcieLink, 'generation' | 'width'>): string =>
   `PCIe generation ${generation}, ${width} lanes`;
 
 /** Why the link gives no upper bound; null if it does. */

@@ -22,7 +22,7 @@ import { contextOf } from '../tenants.js';
 import { NS_PER_MS } from '../units.js';
 import { residentAt } from './resident.js';
 
-export interface Beside {
+interface Beside {
   /** Duration of one of the other process's kernels, alone on the card. */
   kernelMs: number;
   /** Number of these kernels that wait in its queue. */
@@ -68,7 +68,7 @@ const GRACE_MS = 90_000;
  * Gaps are uniform over whole kernels: a small kernel that waited begins where one ends, and with gaps of another range
  * the next calls would be near the beginnings, or near the ends, of kernels only.
  */
-export function gapsBeside(kernelMs: number) {
+function gapsBeside(kernelMs: number) {
   const rangeMs = kernelMs * Math.max(1, Math.round(GAP_RANGE_MS / kernelMs));
   return { periodNs: (LEAST_GAP_MS + rangeMs / 2) * NS_PER_MS, jitterNs: (rangeMs / 2) * NS_PER_MS };
 }

@@ -71,7 +71,7 @@ export function turnsOf(traces: readonly [BlockTrace, BlockTrace]): Turns | null
   };
 }
 
-export interface SlicePoint {
+interface SlicePoint {
   percent: number;
   ms: number;
 }

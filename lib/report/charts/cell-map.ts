@@ -16,7 +16,7 @@ const MOST = 24;
 /** Text colours that are readable on each level in both themes. */
 const inks = [TEXT, TEXT, TEXT, 'var(--heat-ink)', SURFACE, SURFACE];
 
-export interface Cell {
+interface Cell {
   /** Decides the colour; null: nothing is drawn but a line. */
   percent: number | null;
   /** In the cell. */
@@ -25,7 +25,7 @@ export interface Cell {
   said: string;
 }
 
-export interface CellMap {
+interface CellMap {
   rows: readonly string[];
   columns: readonly string[];
   /** By row, then by column. */

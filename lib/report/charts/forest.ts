@@ -21,7 +21,7 @@ const FARTHEST = 16;
 const NEAREST = 1.02;
 
 /** An effect that can be drawn on the axis. */
-export interface Ratio {
+interface Ratio {
   row: Row;
   effect: Effect;
   ratio: number;
@@ -29,7 +29,7 @@ export interface Ratio {
   ci95: [number, number] | null;
 }
 
-export interface Forest {
+interface Forest {
   drawings: { category: string; drawing: Drawing }[];
   /** How many ratios are left out of the drawings: those nearest to 1. */
   leftOut: number;

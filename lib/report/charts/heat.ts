@@ -42,7 +42,7 @@ interface Stretch {
   percent: number;
 }
 
-export interface Heat {
+interface Heat {
   drawing: Drawing;
   /** Every sampled round, drawn or not. */
   rounds: { name: string; mean: number; median: number; most: number }[];

@@ -9,7 +9,7 @@ import { medianOf, type View } from '../../results/view.js';
 import type { Fit, Lines, Series } from './lines.js';
 import type { Point } from './marks.js';
 
-export interface DrawnLineChart extends Omit<Lines, 'series'> {
+interface DrawnLineChart extends Omit<Lines, 'series'> {
   /** The metric whose details hold the points; the chart is shown with it. */
   metric: string;
   series: (view: View) => Series[];

@@ -27,7 +27,7 @@ export interface Series {
   fit?: Fit | null;
 }
 
-export interface Band {
+interface Band {
   name: string;
   from: number;
   to: number;

@@ -43,7 +43,7 @@ export const intervals = (list: readonly Interval[]): CustomSeriesOption => ({
   },
 });
 
-export interface Box {
+interface Box {
   x: [from: number, to: number];
   /** Without it, a box is as high as the plot. */
   y?: [from: number, to: number];

@@ -5,7 +5,7 @@ import { intervals } from './marks.js';
 import { type Panel, rowAxes } from './panel.js';
 import { LEVEL_DASH, MUTED, stateless, TEXT } from './theme.js';
 
-export interface BarRow {
+interface BarRow {
   name: string;
   /** Null: no bar. */
   value: number | null;

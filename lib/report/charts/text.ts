@@ -58,7 +58,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines.length > 0 ? lines : [''];
 }
 
-export interface WrappedNames {
+interface WrappedNames {
   /** Each with its lines. */
   texts: string[];
   /** Lines of the one that has most. */

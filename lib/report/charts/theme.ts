@@ -2,7 +2,7 @@
 export const TEXT = 'var(--text)';
 export const MUTED = 'var(--muted)';
 export const AXIS = 'var(--axis)';
-export const GRID = 'var(--grid)';
+const GRID = 'var(--grid)';
 export const SURFACE = 'var(--page)';
 /** Background for marks of every colour. */
 export const BAND = 'var(--heat-0)';

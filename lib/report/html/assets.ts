@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../package-root.js';
 
-export interface Asset {
+interface Asset {
   text: string;
   /** The hash in the form that a Content-Security-Policy uses. */
   hash: string;

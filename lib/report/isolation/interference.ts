@@ -99,13 +99,6 @@ function sortedPairs({ victims, aggressors, cells }: InterferenceMap): Named[] {
   return pairs.sort((a, b) => b.percent - a.percent);
 }
 
-/** A sentence if the metric's value, the largest number, is the length of a queue; else null. */
-export function queueSentence(map: InterferenceMap): string | null {
-  const [worst] = sortedPairs(map);
-  if (!worst?.isQueue) return null;
-  return `${map.metric} is no slow-down but a queue: its victim was overloaded beside ${worst.aggressor}.`;
-}
-
 /** The largest slow-down, and beside whom there was a queue instead of one; null without any number. */
 export function worstText(map: InterferenceMap): string | null {
   const sorted = sortedPairs(map);

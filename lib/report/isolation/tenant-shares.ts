@@ -13,7 +13,7 @@ const MOST_STRETCHES = 60;
 /** How many lines can be distinguished in one drawing. */
 const MOST_TOGETHER = 8;
 
-export interface TenantShare {
+interface TenantShare {
   name: string;
   limitPercent: number | null;
   meanPercent: number | null;
@@ -108,7 +108,7 @@ function overTime({ stretches }: TenantShare): string {
   return barline(means, 100);
 }
 
-export interface ShareTable extends DataTable {
+interface ShareTable extends DataTable {
   metric: string;
   /** Number of tenants beyond `most`. */
   leftOut: number;

@@ -44,9 +44,9 @@ const specSchema = v.object({
 });
 
 /** Edits of a container that gets a device, by the device's full name, e.g. `nvidia.com/gpu=0`. */
-export type CdiDevices = ReadonlyMap<string, readonly OciEdits[]>;
+type CdiDevices = ReadonlyMap<string, readonly OciEdits[]>;
 
-export interface Cdi {
+interface Cdi {
   devices: CdiDevices;
   /** Files that could not be read, and why. */
   unread: string[];

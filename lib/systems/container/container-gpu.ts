@@ -8,7 +8,7 @@ import type { ContainerOptions } from './container-options.js';
 /** The hook of the NVIDIA container toolkit, for runtimes that are told what to run. */
 const HOOK = 'nvidia-container-runtime-hook';
 
-export interface GpuFound {
+interface GpuFound {
   access: GpuAccess;
   /** Why the container cannot get it; null where it can. */
   refused: string | null;

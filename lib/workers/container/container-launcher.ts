@@ -11,7 +11,7 @@ import { engineCommand } from './engine-command.js';
 import { CONTAINER_VARIABLE } from './container-variable.js';
 import { defaultConfig, ociConfig, type OciConfig } from './oci-config.js';
 
-export interface ContainerPlace {
+interface ContainerPlace {
   source: ContainerSource;
   /** How the names of its containers begin. */
   prefix: string;

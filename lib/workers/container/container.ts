@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, rmSync } from 'node:fs';
 import type { Runtime, RuntimeFiles } from './container-type.js';
 
 /** What a command of the runtime came to. */
-export interface Answer {
+interface Answer {
   exit: number | null;
   output: string;
 }
