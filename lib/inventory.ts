@@ -8,7 +8,7 @@ import { CudaError, fromNative } from './native/errors.js';
 import { loadAddon, simulatedDriver } from './native/load.js';
 import { functionProvenance } from './systems/interception.js';
 
-export interface InventoryOptions {
+interface InventoryOptions {
   /** Look at the simulated GPU instead of the machine's own driver. Default false. */
   simulate?: boolean;
 }

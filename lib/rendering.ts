@@ -9,7 +9,7 @@ export const formats = ['json', 'markdown', 'html', 'csv', 'junit', 'openmetrics
 export type Format = (typeof formats)[number];
 
 /** A text, in one piece or several, in order. */
-export type Rendered = string | readonly string[];
+type Rendered = string | readonly string[];
 type Render = (view: View, words: Words) => Rendered | Promise<Rendered>;
 
 /** Loaded on demand: charts alone take longer to load than the rest of the tool. */

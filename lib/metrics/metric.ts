@@ -172,7 +172,7 @@ export interface LineChart {
 }
 
 /** A metric that a round of a comparison measures in more than one process, and how. */
-export interface FurtherProcesses {
+interface FurtherProcesses {
   /** Rough wall time of each on a real GPU without the start of a worker, in seconds. */
   seconds: number;
   /**

@@ -17,9 +17,9 @@ const finite = v.pipe(v.number(), v.finite());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const interval = v.nullable(v.tuple([finite, finite]));
 
-export const statusSchema = v.picklist(['ok', 'unsupported', 'invalid', 'failed']);
+const statusSchema = v.picklist(['ok', 'unsupported', 'invalid', 'failed']);
 
-export const statsSchema = v.strictObject({
+const statsSchema = v.strictObject({
   /** Number of samples (not of processes). */
   count,
   /**
@@ -45,7 +45,7 @@ export const statsSchema = v.strictObject({
   outliers: v.strictObject({ mild: count, severe: count }),
 });
 
-export const checkSchema = v.strictObject({
+const checkSchema = v.strictObject({
   name: v.string(),
   passed: v.union([v.boolean(), v.literal('not checked')]),
   detail: v.string(),
@@ -112,7 +112,7 @@ export const gpuSchema = v.strictObject({
   mpsClient: v.nullable(v.boolean()),
 });
 
-export const hostSchema = v.strictObject({
+const hostSchema = v.strictObject({
   platform: v.string(),
   arch: v.string(),
   kernel: v.string(),
@@ -124,7 +124,7 @@ export const hostSchema = v.strictObject({
   container: v.boolean(),
 });
 
-export const driverSchema = v.strictObject({
+const driverSchema = v.strictObject({
   /** Version of the kernel driver as NVML reports it, e.g. 580.159.04. */
   version: v.nullable(v.string()),
   /** CUDA version of the user-mode driver as cuDriverGetVersion reports it, e.g. 13000. */
@@ -135,7 +135,7 @@ export const driverSchema = v.strictObject({
   replaced: v.optional(v.strictObject({ by: v.string(), driver: v.nullable(v.string()), reason: v.string() })),
 });
 
-export const layerSchema = v.strictObject({
+const layerSchema = v.strictObject({
   path: v.string(),
   sha256: v.nullable(v.string()),
   /** How many symbols beginning with `cu` it exports. */
@@ -144,7 +144,7 @@ export const layerSchema = v.strictObject({
   active: v.boolean(),
 });
 
-export const provenanceSchema = v.strictObject({
+const provenanceSchema = v.strictObject({
   name: v.string(),
   /** The object that owns the address on each symbol path; null if the path does not resolve. */
   paths: v.strictObject({
@@ -164,7 +164,7 @@ export const provenanceSchema = v.strictObject({
 const column = v.array(v.nullable(finite));
 
 /** What the coordinator read through NVML while the metrics ran; columns of equal length. */
-export const samplerSchema = v.strictObject({
+const samplerSchema = v.strictObject({
   source: v.literal('nvml'),
   intervalMs: count,
   /** Time since the first reading. */
@@ -181,7 +181,7 @@ export const samplerSchema = v.strictObject({
   eventReasons: column,
 });
 
-export const healthSchema = v.strictObject({
+const healthSchema = v.strictObject({
   /** The machine before the first measurement. */
   before: v.array(checkSchema),
   /** What disturbed the measurements, over all metrics. */
@@ -252,7 +252,7 @@ export const runDocumentSchema = v.strictObject({
 
 const verdictSchema = v.picklist(['faster', 'slower', 'same', 'inconclusive', 'invalid']);
 
-export const effectSchema = v.strictObject({
+const effectSchema = v.strictObject({
   metric: v.string(),
   system: v.string(),
   baseline: v.string(),
@@ -299,7 +299,7 @@ export const effectSchema = v.strictObject({
 });
 
 /** The cost of one driver call under a system: through the application's pointer minus through the driver's own. */
-export const callEffectSchema = v.strictObject({
+const callEffectSchema = v.strictObject({
   metric: v.string(),
   system: v.string(),
   /** The driver function, or the way to call it. */
@@ -324,7 +324,7 @@ export const callEffectSchema = v.strictObject({
 });
 
 /** The cost of interception for a program, from its call profile: a sum over its calls in one phase. */
-export const programCostSchema = v.strictObject({
+const programCostSchema = v.strictObject({
   system: v.string(),
   /** Name of the profile. */
   profile: v.string(),
@@ -358,7 +358,7 @@ export const programCostSchema = v.strictObject({
   missing: v.array(v.strictObject({ call: v.string(), callsPerStep: finite, reason: v.string() })),
 });
 
-export const computeLimitSchema = v.strictObject({
+const computeLimitSchema = v.strictObject({
   system: v.string(),
   /** The configured limit, in per cent of the card's time. */
   limitPercent: finite,
@@ -446,7 +446,7 @@ export type Effect = v.InferOutput<typeof effectSchema>;
 export type ProgramCost = v.InferOutput<typeof programCostSchema>;
 export type CallEffect = v.InferOutput<typeof callEffectSchema>;
 export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
-export type HealthReport = v.InferOutput<typeof healthSchema>;
+type HealthReport = v.InferOutput<typeof healthSchema>;
 export type Status = v.InferOutput<typeof statusSchema>;
 export type Stats = v.InferOutput<typeof statsSchema>;
 export type Check = v.InferOutput<typeof checkSchema>;
