@@ -26,6 +26,18 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       // Handlers that have nothing to do are written as such, with the reason beside them.
       '@typescript-eslint/no-empty-function': 'off',
+      // It would copy nothing: the spread only kept elements on one line.
+      'no-restricted-syntax': [
+        'error',
+        ...['ArrayExpression', 'CallExpression'].map((outer) => ({
+          selector: `${outer} > SpreadElement > ArrayExpression`,
+          message: 'Write the elements without a spread.',
+        })),
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the properties without a spread.',
+        },
+      ],
     },
   },
   // It runs in a browser, and nowhere else.
@@ -35,6 +47,10 @@ export default tseslint.config(
       sourceType: 'script',
       globals: { document: 'readonly', Element: 'readonly', ResizeObserver: 'readonly' },
     },
+  },
+  {
+    files: ['test/**'],
+    rules: { 'no-restricted-syntax': 'off' },
   },
   {
     files: ['test/types/**', 'test/**/fixtures/**', 'test/unit/report-*'],

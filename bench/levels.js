@@ -246,7 +246,10 @@ function started(kind, { pin = null, randomised = true, environment = {}, cpus =
     ...(randomised ? [] : ['setarch', '-R']),
     process.execPath,
     here,
-    ...['--child', kind, '--cpus', cpus.join(',')],
+    '--child',
+    kind,
+    '--cpus',
+    cpus.join(','),
     ...(given.simulate ? ['--simulate'] : []),
   ];
   const [command, ...args] = argv;

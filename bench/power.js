@@ -22,7 +22,10 @@ const noise = normal(1);
  * on record at all.
  */
 const metricOf = (id, delta = 0.05, values = 'continuous') => ({
-  ...{ id, direction: 'lower', delta: { relative: delta }, values },
+  id,
+  direction: 'lower',
+  delta: { relative: delta },
+  values,
 });
 
 /** Recorded standard deviations as the rule uses them, by id. */

@@ -8,8 +8,17 @@ import { neighbours, slotsOf, titles } from './questions.js';
 
 /** The most severe first. */
 const severity: readonly Word[] = [
-  ...(['broken', 'slower', 'inaccurate', 'in part', 'invalid', 'inconclusive'] as const),
-  ...(['measured', 'faster', 'same', 'holds', 'not measured'] as const),
+  'broken',
+  'slower',
+  'inaccurate',
+  'in part',
+  'invalid',
+  'inconclusive',
+  'measured',
+  'faster',
+  'same',
+  'holds',
+  'not measured',
 ];
 
 const worst = (figures: readonly Figure[]): Word =>

@@ -172,8 +172,11 @@ export function brokenBy(violations: readonly Violation[]): Broken[] {
 export const headOf = ({ text }: Broken): string => text.split(': ', 1)[0] ?? text;
 
 export const MEMORY_CAUSES: readonly string[] = [
-  ...['path-not-limited', 'context-not-counted', 'memory-undercounted'],
-  ...['memory-limit-exceeded', 'pool-not-limited'],
+  'path-not-limited',
+  'context-not-counted',
+  'memory-undercounted',
+  'memory-limit-exceeded',
+  'pool-not-limited',
 ];
 export const COMPUTE_CAUSES: readonly string[] = ['compute-not-limited'];
 export const FAULT_CAUSES: readonly string[] = ['fault-reaches-neighbour', 'state-not-recovered'];

@@ -86,7 +86,16 @@ export async function compare(
   }
   const inputs = [raw.gate, raw.config, raw.profile].filter((file) => file !== undefined);
   return measureAndPublish({
-    ...{ raw, options, plan, systems, rounds, aim, words, kept, gating, inputs },
+    raw,
+    options,
+    plan,
+    systems,
+    rounds,
+    aim,
+    words,
+    kept,
+    gating,
+    inputs,
     isResumed: stored !== null,
     onCard: (card) => costing.onCard(card),
     finished: (document) => costing.conclude(pricing(document)),

@@ -145,7 +145,12 @@ async function begin(inputs: readonly string[], outputs: readonly Output[]) {
 function request({ options, plan, recorded }: Comparing, target: ReturnType<typeof chooseTarget>) {
   const { device, requireGpu, timeoutSeconds, strict, path, measure } = options;
   return {
-    ...{ plan, target, device, requireGpu, timeoutSeconds, strict },
+    plan,
+    target,
+    device,
+    requireGpu,
+    timeoutSeconds,
+    strict,
     options: { ...measure, path },
     ...(recorded && { recorded }),
   };

@@ -112,7 +112,15 @@ export async function exec(
     return exitCodes.ok;
   }
   return measureAndPublish({
-    ...{ raw, options, plan, systems, rounds, aim, words, kept, gating },
+    raw,
+    options,
+    plan,
+    systems,
+    rounds,
+    aim,
+    words,
+    kept,
+    gating,
     inputs: [raw.gate, raw.config].filter((file) => file !== undefined),
     isResumed: stored !== null,
     recorded: { workloads: await Promise.all(workloads.map((workload) => recordOf(workload, caller))) },
@@ -225,7 +233,8 @@ async function described(source: WorkloadSource) {
   const tenants = [settings.tenants ?? []].flat().filter(isMap);
   for (const each of [settings, ...tenants])
     for (const path of namedFiles({
-      ...{ kind: 'workload', settings: each },
+      kind: 'workload',
+      settings: each,
       folder: each === settings ? own : resolve(own, folderOf(each)),
     }))
       files[path] = await fileState(path);

@@ -20,9 +20,20 @@ import { say, sayUnwritten, warn } from './talk.js';
 
 /** The options of a load, by their keys in YAML. */
 const FLAGS = {
-  ...{ api: '--api', method: '--method', headers: '--header', body: '--body', model: '--model', prompt: '--prompt' },
-  ...{ maxTokens: '--max-tokens', requests: '--requests', concurrency: '--concurrency' },
-  ...{ ratePerSecond: '--rate-per-second', seed: '--seed', warmup: '--warmup', timeout: '--timeout', url: 'the URL' },
+  api: '--api',
+  method: '--method',
+  headers: '--header',
+  body: '--body',
+  model: '--model',
+  prompt: '--prompt',
+  maxTokens: '--max-tokens',
+  requests: '--requests',
+  concurrency: '--concurrency',
+  ratePerSecond: '--rate-per-second',
+  seed: '--seed',
+  warmup: '--warmup',
+  timeout: '--timeout',
+  url: 'the URL',
 } as const satisfies Record<keyof typeof loadSettings.entries, string>;
 
 type LoadOption = Exclude<keyof typeof FLAGS, 'url' | 'headers'>;
@@ -55,7 +66,7 @@ export async function load(url: string, raw: RawLoadOptions): Promise<number> {
     const onRequest = () => progress.doing(`${++answered} of ${plan.requests} requests`);
     const requests = directory && join(directory.path, LOGS, 'requests.jsonl');
     const document = await interruptible((signal) =>
-      loadServer({ ...{ name, system, plan, requests, signal }, layer: raw.layer ?? null }, onRequest),
+      loadServer({ name, system, plan, requests, signal, layer: raw.layer ?? null }, onRequest),
     );
     progress.stop();
     process.exitCode = exitCodeOfResults(document);

@@ -19,23 +19,24 @@ export const REQUEST = 'request.json';
 
 /** Options of `compare` that say what is measured and how, as commander names them. */
 const measuringOptions = [
-  ...[
-    'for',
-    'tier',
-    'rounds',
-    'detect',
-    'maxRounds',
-    'seed',
-    'path',
-    'iterations',
-    'warmup',
-    'resolution',
-    'samples',
-    'timeout',
-    'device',
-  ],
-  ...['workload', 'model'],
-  ...['requireGpu', 'simulate', 'strict'],
+  'for',
+  'tier',
+  'rounds',
+  'detect',
+  'maxRounds',
+  'seed',
+  'path',
+  'iterations',
+  'warmup',
+  'resolution',
+  'samples',
+  'timeout',
+  'device',
+  'workload',
+  'model',
+  'requireGpu',
+  'simulate',
+  'strict',
 ] as const;
 
 /** These options do not affect rounds that were measured, so --resume accepts them. */

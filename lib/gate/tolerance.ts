@@ -48,7 +48,10 @@ function evidenceOf({ effect, direction, allowed }: Tolerated): Evidence | null 
     interval && direction === 'higher' ? [-interval[1], -interval[0]] : interval;
   return {
     centre: direction === 'higher' ? -difference : difference,
-    ...{ p, ci90: worse(differenceCi90), ci95: worse(differenceCi95), isExact: exact },
+    p,
+    ci90: worse(differenceCi90),
+    ci95: worse(differenceCi95),
+    isExact: exact,
   };
 }
 

@@ -8,9 +8,16 @@ import { short, type UnknownParts } from './unknown.js';
  * `cancelled` of TensorRT-LLM, `content_filter`, and what nobody here knows.
  */
 const FINISHED = new Set([
-  ...['stop', 'length', 'tool_calls', 'function_call'],
+  'stop',
+  'length',
+  'tool_calls',
+  'function_call',
   // Of TGI, and of gateways to Anthropic.
-  ...['eos_token', 'stop_sequence', 'end_turn', 'max_tokens', 'tool_use'],
+  'eos_token',
+  'stop_sequence',
+  'end_turn',
+  'max_tokens',
+  'tool_use',
 ]);
 
 /** The ends of an answer that has as many tokens as it may have. */

@@ -119,8 +119,16 @@ function methodOf({ api, method }: GivenLoad, place: Place, body: string | null)
 
 /** Headers that the client sets itself: end and coding of the body, and the connection. */
 const OURS = [
-  ...['content-length', 'transfer-encoding', 'te', 'trailer', 'connection', 'keep-alive', 'upgrade', 'expect'],
-  ...['proxy-connection', 'accept-encoding'],
+  'content-length',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'proxy-connection',
+  'accept-encoding',
 ];
 
 function headersOf({ api, headers: own = {} }: GivenLoad, place: Place, body: string | null): Record<string, string> {

@@ -91,9 +91,16 @@ export function loadResult(plan: LoadPlan, recorded: Recorded): LoadResult {
   const tokens = tokensOf(good);
   const unknown = unknownOf(records);
   return {
-    ...{ api: plan.api, loop, completed: records.length === plan.requests },
-    ...{ requests: records.length, succeeded: good.length, errors, warmupErrors: errorsOf(warmup) },
-    ...{ ends: endsOf(records), unknown, notes: noteTexts(good, unknown) },
+    api: plan.api,
+    loop,
+    completed: records.length === plan.requests,
+    requests: records.length,
+    succeeded: good.length,
+    errors,
+    warmupErrors: errorsOf(warmup),
+    ends: endsOf(records),
+    unknown,
+    notes: noteTexts(good, unknown),
     ...tokenTimes(good, tokens.tokensDoubt !== null),
     latencyMs,
     ...tokens,

@@ -89,8 +89,13 @@ async function sendOne(plan: LoadPlan, client: HttpClient, sending: Sending): Pr
   const reader = new AnswerReader(plan.api, asked);
   const sentMs = nowMs();
   const record = (endMs: number, failure: RequestFailure | null, tokens: TokenStream | null): RequestRecord => ({
-    ...{ scheduledMs, sentMs, endMs, failure, tokens },
-    ...{ finishReason: reader.finishReason, unknown: reader.unknown },
+    scheduledMs,
+    sentMs,
+    endMs,
+    failure,
+    tokens,
+    finishReason: reader.finishReason,
+    unknown: reader.unknown,
   });
   try {
     const { endMs } = await client.send(

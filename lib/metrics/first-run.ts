@@ -6,14 +6,19 @@
  */
 export const firstRun: readonly string[] = [
   // What a layer adds to the calls of every program.
-  ...['OH-001', 'OH-002', 'OH-005'],
+  'OH-001',
+  'OH-002',
+  'OH-005',
   // Whether a memory limit holds, where one is set, and what the worst neighbour does.
-  ...['IS-001', 'IS-009'],
-  ...['LLM-001', 'LLM-004'],
+  'IS-001',
+  'IS-009',
+  'LLM-001',
+  'LLM-004',
   'SCHED-001',
   'CACHE-002',
   'PCIE-001',
   'FRAG-002',
   // How late a new process is, and how much of that is the driver.
-  ...['START-001', 'START-002'],
+  'START-001',
+  'START-002',
 ];

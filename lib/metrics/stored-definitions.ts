@@ -43,7 +43,11 @@ function perIn(results: readonly MetricResult[]): Pick<MetricDefinition, 'per'> 
 function recovered(id: string, results: readonly MetricResult[]): MetricDefinition {
   const { name, unit, direction, estimator } = results[0] as MetricResult;
   return {
-    ...{ id, name, unit, direction, estimator },
+    id,
+    name,
+    unit,
+    direction,
+    estimator,
     category: 'workload',
     question: '',
     delta: deltaIn(results),

@@ -35,8 +35,16 @@ const storedSchema = v.pipe(
     phases: v.pipe(
       v.array(
         v.strictObject({
-          ...{ name: v.string(), fromS: finite, toS: finite, gpu: finite, samples: finite },
-          ...{ gpuPercent: optional, memoryMostMib: optional, powerW: optional, energyJ: optional, hottestC: optional },
+          name: v.string(),
+          fromS: finite,
+          toS: finite,
+          gpu: finite,
+          samples: finite,
+          gpuPercent: optional,
+          memoryMostMib: optional,
+          powerW: optional,
+          energyJ: optional,
+          hottestC: optional,
         }),
       ),
       v.maxLength(20),
@@ -96,6 +104,9 @@ export function timelineIn(found: unknown): MonitorTimeline | null {
     >;
   return {
     samples: times.map((timeS, index) => ({ timeS, gpu, energyJ: null, ...at(index) })),
-    ...{ intervalMs, sampledEveryMs, phases, summaries: phases },
+    intervalMs,
+    sampledEveryMs,
+    phases,
+    summaries: phases,
   };
 }

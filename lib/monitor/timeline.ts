@@ -13,8 +13,13 @@ interface MonitorPhase {
 /** What is shown of a sample. */
 export type TimelineSample = Pick<GpuSample, 'timeS' | 'gpu' | TimelineReading | 'energyJ'>;
 export const timelineReadings = [
-  ...(['gpuPercent', 'memoryUsedMib', 'powerW', 'temperatureC', 'smClockMhz', 'memoryClockMhz'] as const),
-];
+  'gpuPercent',
+  'memoryUsedMib',
+  'powerW',
+  'temperatureC',
+  'smClockMhz',
+  'memoryClockMhz',
+] as const;
 export type TimelineReading = (typeof timelineReadings)[number];
 
 export interface MonitorTimeline {

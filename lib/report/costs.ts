@@ -88,8 +88,13 @@ export function costTable({ system, calls }: SystemCosts, most = calls.length): 
   return {
     title: `What each call costs: ${system}`,
     columns: [
-      ...[{ title: 'Call' }, numeric('Added per call', '95 % interval'), numeric('Without the layer')],
-      ...[{ title: 'Measured by' }, { title: 'Intercepted on' }, { title: 'Owner' }, numeric('Rounds')],
+      { title: 'Call' },
+      numeric('Added per call', '95 % interval'),
+      numeric('Without the layer'),
+      { title: 'Measured by' },
+      { title: 'Intercepted on' },
+      { title: 'Owner' },
+      numeric('Rounds'),
     ],
     rows: calls.slice(0, most).map((cost) => ({
       metric: cost.metric,
@@ -97,7 +102,9 @@ export function costTable({ system, calls }: SystemCosts, most = calls.length): 
         cost.call,
         estimate(costText(cost), cost.overheadNs, 'ns'),
         { text: quantity(cost.bareNs, 'ns'), sort: cost.bareNs, unit: 'ns' },
-        ...[cost.metric, someWays(cost) ?? 'every path', cost.owner ?? '–'],
+        cost.metric,
+        someWays(cost) ?? 'every path',
+        cost.owner ?? '–',
         { text: String(cost.rounds), sort: cost.rounds },
       ],
     })),

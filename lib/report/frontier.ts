@@ -69,8 +69,13 @@ export function frontierMarkdown(view: View): string | null {
   return dataMarkdown({
     title: 'Token generation: frontier',
     columns: [
-      ...[{ title: 'Metric' }, { title: 'System' }, { title: 'Steps by' }, numeric('Co-tenants')],
-      ...[numeric('Tokens/s of all'), numeric('p50 ms'), numeric('p99 ms')],
+      { title: 'Metric' },
+      { title: 'System' },
+      { title: 'Steps by' },
+      numeric('Co-tenants'),
+      numeric('Tokens/s of all'),
+      numeric('p50 ms'),
+      numeric('p99 ms'),
     ],
     rows: lines.map(({ metric, system, mode, coTenants, tokensPerSecond, p50Ms, p99Ms, reason }) => ({
       cells: [metric, system, mode, number(coTenants), cell(tokensPerSecond), cell(p50Ms), cell(p99Ms, reason)],

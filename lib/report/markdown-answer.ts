@@ -5,12 +5,12 @@ import { fenced, markdownBlock, markdownTable, markdownText } from './markdown-t
 
 function cardTable({ system, lines }: Card): string {
   const columns = [
-    ...[{ title: 'Question' }, { title: 'About' }],
-    ...[
-      { title: 'Number', align: 'right' as const },
-      { title: '95 % interval', align: 'right' as const },
-    ],
-    ...[{ title: 'Conclusion' }, { title: 'Note' }],
+    { title: 'Question' },
+    { title: 'About' },
+    { title: 'Number', align: 'right' as const },
+    { title: '95 % interval', align: 'right' as const },
+    { title: 'Conclusion' },
+    { title: 'Note' },
   ];
   const rows = lines.flatMap(({ title, figures }) =>
     figures.map((figure, i) => [

@@ -12,12 +12,16 @@ export function frontsMarkdown(view: View): string | null {
   if (drawn.length === 0) return null;
   const tables = drawn.flatMap((front) => {
     const columns = [
-      ...[left('System'), left('Workload'), right(`${front.latency.key}, ${front.latency.unit}`)],
-      ...[right(`${front.throughput.key}, ${front.throughput.unit}`), left('Front')],
+      left('System'),
+      left('Workload'),
+      right(`${front.latency.key}, ${front.latency.unit}`),
+      right(`${front.throughput.key}, ${front.throughput.unit}`),
+      left('Front'),
     ];
     const rows = front.points.map((point) => [
       ...[point.system, point.workload].map(markdownText),
-      ...[coordinateText(point.latency), coordinateText(point.throughput)],
+      coordinateText(point.latency),
+      coordinateText(point.throughput),
       markdownText(standingText(point, front)),
     ]);
     const missing = front.missing.map((each) => `- ${markdownBlock(missingPointText(each))}`).join('\n');

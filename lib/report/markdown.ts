@@ -128,7 +128,8 @@ const judgementText = (effect: Effect | null): string =>
 
 function categoryTable(view: View, rows: readonly Row[]): string {
   const columns = [
-    ...[left('Metric'), left('Unit')],
+    left('Metric'),
+    left('Unit'),
     ...view.systems.flatMap(({ name, isCompared }) =>
       isCompared
         ? [right(name), right(againstBaseline(view.systems)), left('Verdict')]
@@ -155,15 +156,28 @@ function effectTable(view: View): string | null {
   const difference = ({ metric, difference: value, differenceCi95: ci95 }: Effect) =>
     value === null ? '–' : markdownText(inOneLine(estimateText({ value, ci95 }, rows.get(metric)?.unit ?? '', true)));
   const columns = [
-    ...[left('Metric'), left('System'), right('Rounds'), right('Difference')],
-    ...[left('Shown'), left('Size'), left('Verdict'), right('p'), right('Mann–Whitney p')],
+    left('Metric'),
+    left('System'),
+    right('Rounds'),
+    right('Difference'),
+    left('Shown'),
+    left('Size'),
+    left('Verdict'),
+    right('p'),
+    right('Mann–Whitney p'),
   ];
   return markdownTable(
     columns,
     view.effects.map((effect) => [
-      ...[markdownText(effect.metric), markdownText(effect.system), String(effect.rounds)],
-      ...[difference(effect), establishedText(effect), relevanceText(effect), effect.verdict],
-      ...[cellText(effect.p), cellText(effect.pMannWhitney)],
+      markdownText(effect.metric),
+      markdownText(effect.system),
+      String(effect.rounds),
+      difference(effect),
+      establishedText(effect),
+      relevanceText(effect),
+      effect.verdict,
+      cellText(effect.p),
+      cellText(effect.pMannWhitney),
     ]),
   );
 }

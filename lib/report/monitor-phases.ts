@@ -12,13 +12,21 @@ export function phaseTable(timeline: MonitorTimeline): DataTable | null {
   return {
     title: 'What the GPU did in each phase',
     columns: [
-      ...[numeric('GPU'), { title: 'Phase' }, numeric('From s'), numeric('To s'), numeric('Samples')],
-      ...[numeric('GPU % (mean)'), numeric('Memory MiB (most)'), numeric('Power W (mean)')],
-      ...[numeric('Energy J'), numeric('°C (most)')],
+      numeric('GPU'),
+      { title: 'Phase' },
+      numeric('From s'),
+      numeric('To s'),
+      numeric('Samples'),
+      numeric('GPU % (mean)'),
+      numeric('Memory MiB (most)'),
+      numeric('Power W (mean)'),
+      numeric('Energy J'),
+      numeric('°C (most)'),
     ],
     rows: rows.map((row) => ({
       cells: [
-        ...[String(row.gpu), row.name],
+        String(row.gpu),
+        row.name,
         ...[row.fromS, row.toS, row.samples, row.gpuPercent, row.memoryMostMib].map(figure),
         ...[row.powerW, row.energyJ, row.hottestC].map(figure),
       ],

@@ -65,7 +65,9 @@ export const peerMatrices = (view: View): PeerMatrix[] =>
         if (gpus.length === 0) return [];
         return [
           {
-            ...{ metric: id, system, gpus },
+            metric: id,
+            system,
+            gpus,
             cells: gpus.map((from) => gpus.map((to) => cellOf(pairs.get(`${from}-${to}`) ?? []))),
           },
         ];

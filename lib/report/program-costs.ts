@@ -65,16 +65,23 @@ export function programCostTable(view: View): DataTable | null {
   return {
     title: PROGRAM_TITLE,
     columns: [
-      ...[{ title: 'Program' }, { title: 'System' }],
-      ...[numeric('A step', '95 % interval'), numeric('Of the step', '95 % interval')],
-      ...[{ title: 'Step' }, { title: 'Largest' }, { title: 'Not priced' }],
+      { title: 'Program' },
+      { title: 'System' },
+      numeric('A step', '95 % interval'),
+      numeric('Of the step', '95 % interval'),
+      { title: 'Step' },
+      { title: 'Largest' },
+      { title: 'Not priced' },
     ],
     rows: costs.map((cost) => ({
       cells: [
-        ...[programName(cost), cost.system],
+        programName(cost),
+        cost.system,
         estimate(taxText(cost), cost.taxUs, 'us'),
         estimate(percentText(cost), cost.percent, '%'),
-        ...[stepText(cost), contributorsText(cost) ?? '–', missingCallsText(cost) ?? '–'],
+        stepText(cost),
+        contributorsText(cost) ?? '–',
+        missingCallsText(cost) ?? '–',
       ],
     })),
   };

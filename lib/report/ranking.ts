@@ -27,8 +27,11 @@ export function rankingTable(view: View): DataTable | null {
   return {
     title: RANKING_TITLE,
     columns: [
-      ...[{ title: 'Metric' }, numeric('Rank'), { title: 'System' }],
-      ...[numeric('Value', 'Interval'), { title: 'Without rank because' }],
+      { title: 'Metric' },
+      numeric('Rank'),
+      { title: 'System' },
+      numeric('Value', 'Interval'),
+      { title: 'Without rank because' },
     ],
     rows: rankings.flatMap((ranking) =>
       ranking.systems.map((one) => ({

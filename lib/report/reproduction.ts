@@ -54,7 +54,12 @@ function compareLine({ simulated }: View, plan: Plan, systems: readonly SystemVi
   return commandLine([
     ...(ofPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort(byMetricId)]),
     ...named,
-    ...['--rounds', String(plan.rounds), '--tier', plan.tier, '--seed', String(plan.seed)],
+    '--rounds',
+    String(plan.rounds),
+    '--tier',
+    plan.tier,
+    '--seed',
+    String(plan.seed),
     ...(round ? optionsText(round.plan) : []),
     ...(systems.some(wasMissing) ? ['--allow-missing'] : []),
     ...(simulated ? ['--simulate'] : []),

@@ -41,7 +41,10 @@ export function sceneRowsOf(view: View): SceneRow[] {
     const stem = id.slice(0, -'/slowdown'.length);
     const [together, alone] = [rows.get(stem), rows.get(`${stem}/alone`)];
     return slowdown.cells.map(({ system, value }, index): SceneRow => ({
-      ...{ scene, victim, metric, system },
+      scene,
+      victim,
+      metric,
+      system,
       alone: textOf(alone, index, alone?.unit),
       together: textOf(together, index, together?.unit),
       slowdown: textOf(slowdown, index, null),
@@ -58,13 +61,12 @@ export function sceneData(view: View): DataTable | null {
     title: SCENE_TITLE,
     columns: [
       ...['Scene', 'Victim', 'Metric', 'System'].map((title) => ({ title })),
-      ...[numeric('Alone'), numeric('Beside the others'), numeric('Slowdown', '95 % interval')],
+      numeric('Alone'),
+      numeric('Beside the others'),
+      numeric('Slowdown', '95 % interval'),
     ],
     rows: rows.map(({ scene, victim, metric, system, alone, together, slowdown, ratio }) => ({
-      cells: [
-        ...[scene, victim, metric, system, alone?.value ?? '–', together?.value ?? '–'],
-        estimate(slowdown, ratio),
-      ],
+      cells: [scene, victim, metric, system, alone?.value ?? '–', together?.value ?? '–', estimate(slowdown, ratio)],
     })),
   };
 }

@@ -9,7 +9,9 @@ const PERCENTILES: readonly Percentile[] = ['p50', 'p95', 'p99'];
 const head = [{ title: 'Metric' }, { title: 'System' }, { title: 'Unit' }];
 
 const figure = (value: number | null, note: string | null = null): DataCell => ({
-  ...{ text: value === null ? '–' : digits(value), sort: value, note },
+  text: value === null ? '–' : digits(value),
+  sort: value,
+  note,
 });
 const counted = (value: number): DataCell => ({ text: String(value), sort: value });
 
@@ -62,7 +64,9 @@ export const spreadTable = (view: View): DataTable | null =>
       title:
         'Standard deviations between rounds and within a process, and Tukey’s outliers, which are counted and never dropped',
       columns: [
-        ...[numeric('Rounds'), numeric('SD between rounds', 'of the mean'), numeric('SD within', 'of the mean')],
+        numeric('Rounds'),
+        numeric('SD between rounds', 'of the mean'),
+        numeric('SD within', 'of the mean'),
         numeric('Outliers'),
       ],
     },

@@ -42,7 +42,9 @@ export const numeric = (title: string, notes?: string): DataColumn => ({
 });
 
 export const estimate = (text: EstimateText | null, sort: number | null, unit?: string): DataCell => ({
-  ...{ text: text?.value ?? '–', note: text?.interval, sort },
+  text: text?.value ?? '–',
+  note: text?.interval,
+  sort,
   ...(unit !== undefined && { unit }),
 });
 

@@ -13,8 +13,17 @@ const questionSchema = v.picklist(['start', 'calls', 'program', 'limits', 'neigh
  * and `broken` are of limits and isolation; `measured` is a value that was compared with nothing.
  */
 const wordSchema = v.picklist([
-  ...(['slower', 'faster', 'same', 'inconclusive', 'invalid'] as const),
-  ...(['holds', 'in part', 'inaccurate', 'broken', 'measured', 'not measured'] as const),
+  'slower',
+  'faster',
+  'same',
+  'inconclusive',
+  'invalid',
+  'holds',
+  'in part',
+  'inaccurate',
+  'broken',
+  'measured',
+  'not measured',
 ]);
 
 const figureSchema = v.strictObject({

@@ -446,7 +446,6 @@ export type Effect = v.InferOutput<typeof effectSchema>;
 export type ProgramCost = v.InferOutput<typeof programCostSchema>;
 export type CallEffect = v.InferOutput<typeof callEffectSchema>;
 export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
-type HealthReport = v.InferOutput<typeof healthSchema>;
 export type Status = v.InferOutput<typeof statusSchema>;
 export type Stats = v.InferOutput<typeof statsSchema>;
 export type Check = v.InferOutput<typeof checkSchema>;

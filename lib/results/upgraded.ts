@@ -36,14 +36,12 @@ function effect(value: unknown): unknown {
   const now = renamed(verdict);
   return {
     ...kept,
-    ...{
-      ratioCi90: null,
-      differenceCi90: null,
-      p: null,
-      betweenRounds: null,
-      relevance: now === 'same' ? 'within' : null,
-      roundsNeeded: null,
-    },
+    ratioCi90: null,
+    differenceCi90: null,
+    p: null,
+    betweenRounds: null,
+    relevance: now === 'same' ? 'within' : null,
+    roundsNeeded: null,
     pMannWhitney: isEntries(pValues) ? pValues.mannWhitney : null,
     established: now === 'slower' || now === 'faster',
     verdict: now,

@@ -69,10 +69,20 @@ export function effectsOf(measured: readonly Measured[], system: string, baselin
 /** The fields of an effect without a verdict: a number of it would be taken for a result. */
 export const withoutNumbers = (reason: string) =>
   ({
-    ...{ ratio: null, ratioCi90: null, ratioCi95: null },
-    ...{ difference: null, differenceCi90: null, differenceCi95: null },
-    ...{ p: null, betweenRounds: null, pMannWhitney: null, established: false, relevance: null, roundsNeeded: null },
-    ...{ verdict: 'invalid', reason },
+    ratio: null,
+    ratioCi90: null,
+    ratioCi95: null,
+    difference: null,
+    differenceCi90: null,
+    differenceCi95: null,
+    p: null,
+    betweenRounds: null,
+    pMannWhitney: null,
+    established: false,
+    relevance: null,
+    roundsNeeded: null,
+    verdict: 'invalid',
+    reason,
   }) satisfies Partial<Effect>;
 
 /** On the scale of δ; null with one round in an arm, or where a percentage has no ratio to apply to. */

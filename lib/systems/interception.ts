@@ -16,7 +16,9 @@ export interface Interceptor {
 
 export function functionProvenance(provenance: Provenance): FunctionProvenance[] {
   return provenance.functions.map(({ name, owners, interposed, patched }) => ({
-    ...{ name, paths: { ...owners }, interposed: applicationPaths.filter((path) => interposed.includes(path)) },
+    name,
+    paths: { ...owners },
+    interposed: applicationPaths.filter((path) => interposed.includes(path)),
     ...(patched && { patched }),
   }));
 }

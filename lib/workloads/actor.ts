@@ -36,8 +36,17 @@ export interface Presence {
 
 /** The presence of a tenant that has not been started. */
 export const absent = (name: string, role: Role): Presence => ({
-  ...{ name, role, spans: [], onGpu: [], use: null, starts: 0, operations: null, marksNs: null, failure: null },
-  ...{ proofs: [], pids: [] },
+  name,
+  role,
+  spans: [],
+  onGpu: [],
+  use: null,
+  starts: 0,
+  operations: null,
+  marksNs: null,
+  failure: null,
+  proofs: [],
+  pids: [],
 });
 
 export interface Actor {

@@ -93,7 +93,8 @@ export class BuiltInActor extends StartedActor {
     const spans = [{ from: at(attack.startedNs), to: at(attack.endedNs) }];
     this.#presence = {
       ...this.#presence,
-      ...{ spans, onGpu: spans },
+      spans,
+      onGpu: spans,
       marksNs: attack.marksNs.map(at),
       use: idle === null ? 'counted' : null,
       operations: attack.operations,

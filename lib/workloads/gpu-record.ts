@@ -38,7 +38,11 @@ export interface RecordedGpu {
 }
 
 const recordedNothing = (why: string): RecordedGpu => ({
-  ...{ samples: 0, programBytes: null, slowdowns: null, foreignPids: [], timeline: null },
+  samples: 0,
+  programBytes: null,
+  slowdowns: null,
+  foreignPids: [],
+  timeline: null,
   energy: { missing: why },
 });
 

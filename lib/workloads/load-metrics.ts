@@ -12,7 +12,11 @@ interface LoadMetric {
 }
 
 const time = (name: string, question: string, relative = 0.05): LoadMetric => ({
-  ...{ name, question, unit: 'ms', direction: 'lower', delta: { relative } },
+  name,
+  question,
+  unit: 'ms',
+  direction: 'lower',
+  delta: { relative },
 });
 
 /** δ of times is 5 %, because the host's scheduler decides; of their tails 10 %; of rates 2 %, as of a program's own. */
@@ -29,15 +33,24 @@ export const loadMetrics: Readonly<Record<LoadKey, LoadMetric>> = {
   latency: time('request latency', 'How long does a request take, from when it was due to the end of its answer?'),
   'latency-p99': time('request latency, p99', 'How long do the slowest of 100 requests take?', 0.1),
   'tokens-per-second': {
-    ...{ name: 'token throughput', unit: 'tokens/s', direction: 'higher', delta: { relative: 0.02 } },
+    name: 'token throughput',
+    unit: 'tokens/s',
+    direction: 'higher',
+    delta: { relative: 0.02 },
     question: 'How many tokens does the server generate per second, over all requests?',
   },
   'requests-per-second': {
-    ...{ name: 'request throughput', unit: 'requests/s', direction: 'higher', delta: { relative: 0.02 } },
+    name: 'request throughput',
+    unit: 'requests/s',
+    direction: 'higher',
+    delta: { relative: 0.02 },
     question: 'How many requests does the server answer per second?',
   },
   errors: {
-    ...{ name: 'failed requests', unit: '%', direction: 'lower', delta: { absolute: 1 } },
+    name: 'failed requests',
+    unit: '%',
+    direction: 'lower',
+    delta: { absolute: 1 },
     question: 'What share of the requests fails?',
   },
 };

@@ -50,8 +50,13 @@ export async function loadServer(server: LoadedServer, onRequest: () => void): P
   const metrics = resultsOf(server, served, load.result, proof);
   return {
     ...identity(startedAt),
-    ...{ durationMs, completed: load.result?.completed ?? !signal.aborted },
-    ...{ host: hostInfo(), gpu: [], groundTruth: 'none', pidMapping: 'none', provenance: [] },
+    durationMs,
+    completed: load.result?.completed ?? !signal.aborted,
+    host: hostInfo(),
+    gpu: [],
+    groundTruth: 'none',
+    pidMapping: 'none',
+    provenance: [],
     driver: { version: null, cudaVersion: null, libcuda: null, libnvidiaMl: null },
     system: {
       name: isUnproven ? unverifiedLabel(system) : system,
@@ -61,7 +66,11 @@ export async function loadServer(server: LoadedServer, onRequest: () => void): P
       attestation: isUnproven ? [] : [{ proof: PROOF, passed: proof.state === 'proven', detail: proof.detail }],
     },
     plan: {
-      ...{ tier: 'quick', metrics: metrics.map(({ id }) => id), rounds: 1, device: 0, path: 'runtime' },
+      tier: 'quick',
+      metrics: metrics.map(({ id }) => id),
+      rounds: 1,
+      device: 0,
+      path: 'runtime',
       seed: plan.arrivals.loop === 'open' ? plan.arrivals.seed : 0,
       options: { load: loadRecord(plan), name },
     },
@@ -118,11 +127,23 @@ function resultsOf(
     const measured = measuredOf(key, readings[key], samplesOf(key, result), details, proof);
     const { headline, status = 'ok', reason, value, ci95 } = measured;
     return {
-      ...{ id: `${name}/${key}`, name: title, category: 'workload', unit, direction, estimator: 'of all requests' },
-      ...{ status, ...(reason !== undefined && { reason }), value, ci95, ...noInterval(measured) },
-      ...{ ciScope: 'within-process', processes: 1, stats: sampleStats(measured) },
+      id: `${name}/${key}`,
+      name: title,
+      category: 'workload',
+      unit,
+      direction,
+      estimator: 'of all requests',
+      status,
+      ...(reason !== undefined && { reason }),
+      value,
+      ci95,
+      ...noInterval(measured),
+      ciScope: 'within-process',
+      processes: 1,
+      stats: sampleStats(measured),
       ...(headline && { blocks: blockMedians(headline) }),
-      ...{ details, checks: measured.checks },
+      details,
+      checks: measured.checks,
     };
   });
 }

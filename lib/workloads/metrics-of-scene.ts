@@ -50,16 +50,25 @@ const comparedKeys: readonly BuiltInKey[] = ['wall', 'ready'];
 
 const askedOf = ({ program }: Victim): Asked[] => [
   ...withoutEnergy(keysOf(program)).map((key): Asked => ({
-    ...{ key, kind: kinds[key], direction: 'lower', isOptional: optional.includes(key) },
+    key,
+    kind: kinds[key],
+    direction: 'lower',
+    isOptional: optional.includes(key),
     isCompared: comparedKeys.includes(key),
   })),
   ...loadKeysOf(program).map((key): Asked => ({
-    ...{ key, kind: kindOfLoad(key), direction: loadMetrics[key].direction, isOptional: false },
+    key,
+    kind: kindOfLoad(key),
+    direction: loadMetrics[key].direction,
+    isOptional: false,
     // There may be no errors, and a ratio needs values above 0.
     isCompared: 'relative' in loadMetrics[key].delta,
   })),
   ...program.metrics.map((metric): Asked => ({
-    ...{ key: metric.key, kind: kindOf(metric), direction: metric.direction, isOptional: false },
+    key: metric.key,
+    kind: kindOf(metric),
+    direction: metric.direction,
+    isOptional: false,
     isCompared: metric.direction !== 'none',
   })),
 ];
@@ -117,16 +126,23 @@ function metricsOfVictim(victim: Victim, define: Define): MetricDefinition[] {
     const beside = define(
       id,
       {
-        ...{ name: `${kind.name}, beside the others`, unit, direction, delta, estimator: 'median of runs' },
+        name: `${kind.name}, beside the others`,
+        unit,
+        direction,
+        delta,
+        estimator: 'median of runs',
         question: kind.question,
         ...perOf('together'),
       },
       place === 0 ? (round) => withTimeline(arm('together')(round), victim, runsOf(round)) : arm('together'),
     );
     if (!isCompared) return [beside];
-    const alone = { ...{ name: `${kind.name}, alone`, unit, direction, delta }, estimator: 'median of runs' };
+    const alone = { name: `${kind.name}, alone`, unit, direction, delta, estimator: 'median of runs' };
     const ratio: Fields = {
-      ...{ name: `slowdown by ${kind.name}`, unit: 'ratio', direction: 'lower', delta: ratioDelta(delta) },
+      name: `slowdown by ${kind.name}`,
+      unit: 'ratio',
+      direction: 'lower',
+      delta: ratioDelta(delta),
       estimator: 'median beside the others ÷ median alone, or the inverse where more is better',
       question: 'How many times as slow is the program beside the others as alone?',
     };
@@ -179,7 +195,10 @@ function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
   const fairness = define(
     'fairness',
     {
-      ...{ name: 'fairness', unit: 'ratio', direction: 'higher', delta: { absolute: 0.01 } },
+      name: 'fairness',
+      unit: 'ratio',
+      direction: 'higher',
+      delta: { absolute: 0.01 },
       estimator: "Jain's index of what each victim keeps of its own speed",
       question: 'Do all programs lose the same part of their speed?',
     },
@@ -189,7 +208,10 @@ function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
   const interference = define(
     'interference',
     {
-      ...{ name: 'interference', unit: '%', direction: 'lower', delta: { absolute: 3 } },
+      name: 'interference',
+      unit: '%',
+      direction: 'lower',
+      delta: { absolute: 3 },
       estimator: 'time together between that of the longer alone (0) and that of both in turn (100)',
       question: 'Is it better to run both at once than one after the other?',
     },
@@ -217,7 +239,9 @@ function ofKept(
   const kept = each.map(({ value }) => 1 / (value as number));
   return {
     value: figure(kept),
-    ...{ ci95: null, ciScope: 'between-processes', headline: null },
+    ci95: null,
+    ciScope: 'between-processes',
+    headline: null,
     processes: each.reduce((sum, { processes = 0 }) => sum + processes, 0),
     details: { delta, kept: Object.fromEntries(victims.map(({ name }, place) => [name, kept[place]])) },
     checks: round.checks,
@@ -234,7 +258,8 @@ function detailsOf(scene: Scene, round: SceneRound): Measured['details'] {
   return {
     rule: { ...REPEAT_RULE, leastPresence: LEAST_PRESENCE, cvs, repeats: Math.max(0, cvs.length - 1) },
     tenants: scene.tenants.map((tenant, place) => ({
-      ...{ name: tenant.name, role: tenant.role },
+      name: tenant.name,
+      role: tenant.role,
       ...('task' in tenant && { task: taskName(tenant.task) }),
       ...(limits[place] && { memoryBytes: limits[place].memoryBytes, smPercent: limits[place].smPercent }),
     })),

@@ -91,7 +91,7 @@ export function keysOf({ ready, stopAfterSeconds }: Workload): BuiltInKey[] {
   return [
     ...(stopAfterSeconds === null ? (['wall'] as const) : []),
     ...(ready ? (['ready'] as const) : []),
-    ...(['cpu', 'host-memory', 'gpu-memory', 'energy'] as const),
+    ...optional,
   ];
 }
 

@@ -71,7 +71,8 @@ export class ProgramActor<R extends Run = Run> extends StartedActor {
       this.#lives.flatMap(({ from }) => (from ? [{ from: from[key], to: from.toNs }] : []));
     return {
       ...absent(this.name, this.role),
-      ...{ spans: since('runningNs'), onGpu: since('onGpuNs') },
+      spans: since('runningNs'),
+      onGpu: since('onGpuNs'),
       use: uses.find((use) => use === 'listed') ?? uses.find((use) => use !== null) ?? null,
       starts: this.#lives.length,
       failure: this.#failure,

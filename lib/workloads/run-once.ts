@@ -128,7 +128,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     program.keeperPid === null
       ? null
       : new Watch(program.keeperPid, {
-          ...{ container: remote?.where(), onGpu: request.beside?.onGpu },
+          container: remote?.where(),
+          onGpu: request.beside?.onGpu,
           readsMpsPipes: isMps,
         });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
@@ -193,8 +194,12 @@ async function followed(
   remote: RemoteCommand | null,
 ): Promise<Course> {
   const course: Course = {
-    ...{ fromNs: null, readyNs: null, notReady: null },
-    ...{ stoppedBecause: null, stoppedNs: null, serving: 'no' },
+    fromNs: null,
+    readyNs: null,
+    notReady: null,
+    stoppedBecause: null,
+    stoppedNs: null,
+    serving: 'no',
   };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;

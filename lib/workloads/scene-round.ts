@@ -13,8 +13,17 @@ import type { Scene } from './scene-type.js';
 import { limitedTenants } from './tenant-limits.js';
 
 const empty = (scene: Scene, why: Partial<Pick<SceneRound, 'failure' | 'invalid' | 'unsupported'>>): SceneRound => ({
-  ...{ failure: null, invalid: null, unsupported: null, ...why },
-  ...{ victims: noRuns(scene), warmups: noRuns(scene), cvs: [], together: [], limits: [], checks: [], notes: [] },
+  failure: null,
+  invalid: null,
+  unsupported: null,
+  ...why,
+  victims: noRuns(scene),
+  warmups: noRuns(scene),
+  cvs: [],
+  together: [],
+  limits: [],
+  checks: [],
+  notes: [],
 });
 
 /** Rejects only with the reason of the signal. */

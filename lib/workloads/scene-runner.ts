@@ -180,8 +180,11 @@ export class SceneRunner {
     const { scene, context } = this.#request;
     return sceneChecks({
       scene,
-      ...{ proofs: this.#proofs, together: this.#together, cvs: this.#cvs },
-      ...{ warmups: allOf(this.#warmups), runs: allOf(this.#runs) },
+      proofs: this.#proofs,
+      together: this.#together,
+      cvs: this.#cvs,
+      warmups: allOf(this.#warmups),
+      runs: allOf(this.#runs),
       listsProcesses: this.#request.monitor.listsProcesses,
       ownPids: [...this.#ownPids, ...ownServers(context.system.environment())],
     });

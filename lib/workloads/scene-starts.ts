@@ -52,13 +52,16 @@ export class SceneStarts {
     const { name, role } = tenant;
     if ('task' in tenant)
       return new BuiltInActor(this.#metricScene, {
-        ...{ name, task: tenant.task, tenant: tenants[place] as Tenant },
+        name,
+        task: tenant.task,
+        tenant: tenants[place] as Tenant,
         quotaBytes: context.system.limits(tenants[place]).memoryBytes ?? 0,
         mostSeconds: this.#mostSeconds(),
         signal: context.signal,
       });
     return new ProgramActor<PlayedRun>({
-      ...{ name, role },
+      name,
+      role,
       hasReady: tenant.program.ready !== null,
       repeats: role === 'aggressor' || victimsOf(scene).length > 1,
       run: (life) => this.#run(place, which, life),
@@ -137,7 +140,9 @@ export class SceneStarts {
     const { settings, context, tenants } = this.#request;
     const { system, simulatedDriver, card } = context;
     return programEnvironment(program, {
-      ...{ system, simulatedDriver, caller: settings.caller },
+      system,
+      simulatedDriver,
+      caller: settings.caller,
       gpu: system.showsOneGpu ? null : (card ?? null),
       tenant: tenants[place] as Tenant,
     });

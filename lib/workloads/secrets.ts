@@ -64,6 +64,12 @@ export function notRecordedIn(value: RawValue, path: readonly string[] = []): st
 
 /** What a document says of a load: all but its body, which may be long. */
 export const loadRecord = ({ api, url, method, headers, requests, warmup, arrivals, timeoutMs }: LoadPlan) => ({
-  ...{ api, url: publicUrl(url.href), method, headers: changed({ ...headers }, publicHeader) },
-  ...{ requests, warmup, arrivals, timeoutMs },
+  api,
+  url: publicUrl(url.href),
+  method,
+  headers: changed({ ...headers }, publicHeader),
+  requests,
+  warmup,
+  arrivals,
+  timeoutMs,
 });

@@ -88,7 +88,8 @@ export class ServedLoad {
 function lineOf({ scheduledMs, sentMs, endMs, failure, tokens, finishReason }: RequestRecord, fromMs: number) {
   const since = (ms: number) => microseconds(ms - fromMs);
   return {
-    ...{ scheduledMs: since(scheduledMs), sentMs: since(sentMs) },
+    scheduledMs: since(scheduledMs),
+    sentMs: since(sentMs),
     ...(tokens && { firstMs: since(tokens.firstMs), lastMs: since(tokens.lastMs) }),
     endMs: since(endMs),
     ...(tokens && { id: tokens.id, usageTokens: tokens.usageTokens, gapsMs: tokens.gapsMs.map(microseconds) }),
@@ -98,8 +99,15 @@ function lineOf({ scheduledMs, sentMs, endMs, failure, tokens, finishReason }: R
 }
 
 const all = (reading: Reading): LoadReadings => ({
-  ...{ ttft: reading, 'ttft-p99': reading, itl: reading, 'itl-p99': reading, tpot: reading },
-  ...{ latency: reading, 'latency-p99': reading, 'tokens-per-second': reading, 'requests-per-second': reading },
+  ttft: reading,
+  'ttft-p99': reading,
+  itl: reading,
+  'itl-p99': reading,
+  tpot: reading,
+  latency: reading,
+  'latency-p99': reading,
+  'tokens-per-second': reading,
+  'requests-per-second': reading,
   errors: reading,
 });
 
@@ -172,13 +180,22 @@ function rowOf(result: LoadResult): Record<string, unknown> {
   const { requests, succeeded, errors, warmupErrors, seconds, ends, unknown, clientBusy, invalid } = result;
   const { tokens, tokensBy, tokensDoubt } = result;
   return {
-    ...{ requests, succeeded, errors, ...(warmupErrors.length > 0 && { warmupErrors }), seconds },
+    requests,
+    succeeded,
+    errors,
+    ...(warmupErrors.length > 0 && { warmupErrors }),
+    seconds,
     ...(ends.length > 0 && { ends }),
     ...(unknown.length > 0 && { unknown }),
     ...(tokens !== null && { tokens, tokensBy }),
     ...(tokensDoubt !== null && { tokensDoubt }),
-    ...{ ttftMs: count(result.ttftMs), itlMs: count(result.itlMs), tpotMs: count(result.tpotMs) },
-    ...{ latencyMs: count(result.latencyMs), lateMs: count(result.lateMs), clientBusy, invalid },
+    ttftMs: count(result.ttftMs),
+    itlMs: count(result.itlMs),
+    tpotMs: count(result.tpotMs),
+    latencyMs: count(result.latencyMs),
+    lateMs: count(result.lateMs),
+    clientBusy,
+    invalid,
   };
 }
 

@@ -54,7 +54,14 @@ export async function recordOf(workload: Workload, caller: NodeJS.ProcessEnv): P
   const own = [{ ...settings, ...shown }, patterns, program?.state ?? null];
   const hashed = JSON.stringify(tenants ? [...own, tenants.map((each) => ({ ...each, cwd: null, git: null }))] : own);
   return {
-    ...{ name, argv, cwd, env, warmup, iterations, timeoutSeconds, ...(load && { load }) },
+    name,
+    argv,
+    cwd,
+    env,
+    warmup,
+    iterations,
+    timeoutSeconds,
+    ...(load && { load }),
     program,
     git: await gitState(cwd),
     sha256: createHash('sha256').update(hashed).digest('hex'),
@@ -68,7 +75,7 @@ async function tenantRecord(tenant: SceneTenant, caller: NodeJS.ProcessEnv): Pro
   const { name, role, limits } = tenant;
   if ('task' in tenant) return { name, role, limits, task: taskName(tenant.task) };
   const { argv, cwd, env, program, git, sha256 } = await recordOf(tenant.program, caller);
-  return { ...{ name, role, limits }, ...{ argv, cwd, env, program, git, sha256 } };
+  return { name, role, limits, argv, cwd, env, program, git, sha256 };
 }
 
 const GIT_MS = 10_000;

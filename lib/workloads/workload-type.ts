@@ -65,9 +65,17 @@ export type BuiltInKey = (typeof builtInKeys)[number];
 
 /** What is measured of a load, after those. */
 export const loadKeys = [
-  ...(['ttft', 'ttft-p99', 'itl', 'itl-p99', 'tpot', 'latency', 'latency-p99'] as const),
-  ...(['tokens-per-second', 'requests-per-second', 'errors'] as const),
-];
+  'ttft',
+  'ttft-p99',
+  'itl',
+  'itl-p99',
+  'tpot',
+  'latency',
+  'latency-p99',
+  'tokens-per-second',
+  'requests-per-second',
+  'errors',
+] as const;
 export type LoadKey = (typeof loadKeys)[number];
 
 /** How the GPU is read while the program runs. */

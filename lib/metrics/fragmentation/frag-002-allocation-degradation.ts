@@ -163,8 +163,13 @@ function judge(degraded: Degraded, asFound: Check): Measured {
   const { room, cells, held, spans, fault } = degraded;
   if (fault !== null)
     return {
-      ...{ status: 'invalid', reason: fault, value: null, ci95: null, headline: null },
-      ...{ details: { ...room }, checks: [asFound] },
+      status: 'invalid',
+      reason: fault,
+      value: null,
+      ci95: null,
+      headline: null,
+      details: { ...room },
+      checks: [asFound],
     };
   const estimates = estimated(cells);
   const of = (state: State) => estimates.find((each) => each.state === state && each.bytes === HEADLINE) as Estimates;

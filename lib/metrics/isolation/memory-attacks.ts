@@ -25,7 +25,9 @@ function judged(surface: string, transition: string, control: SurfaceRow['contro
 }
 
 const without = (surface: string, transition: string, reason: string): SurfaceRow => ({
-  ...{ surface, transition, reason },
+  surface,
+  transition,
+  reason,
   control: 'passed',
   outcome: 'unsupported',
   bytes: null,

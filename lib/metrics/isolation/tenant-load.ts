@@ -71,7 +71,8 @@ export async function withoutLimits<T>(
   if (reference === 'the same tenant without a limit') return withLimits(context, NO_LIMIT, use);
   const environment = baseEnvironment(context.system.environment(SOLE_TENANT));
   const bare = environmentSystem({
-    ...{ ...environment, ...withoutMps('/nonexistent') },
+    ...environment,
+    ...withoutMps('/nonexistent'),
     ...instanceVariables(context.card?.uuid ?? ''),
   });
   return withLimits({ ...context, system: bare, prove: () => Promise.resolve() }, {}, use);

@@ -77,7 +77,10 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
     const prepared = await generation.growTo(1);
     const entered = contextOf(scene.scene);
     const attention = await measureDecodeAttention(generation.first, {
-      ...{ prepared, tier: context.options.tier, seed: plan.seed, limitBytes: plan.limitBytes },
+      prepared,
+      tier: context.options.tier,
+      seed: plan.seed,
+      limitBytes: plan.limitBytes,
       simulated: context.simulatedDriver !== null,
     });
     const frontier: FrontierRow[] = [];

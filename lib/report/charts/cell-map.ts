@@ -70,7 +70,8 @@ export function cellMapDrawing({ rows, columns, cells: all, label }: CellMap): D
               ...font,
               show: level !== null,
               formatter: () => asDrawn(text),
-              ...{ position: 'inside', color: inks[level ?? 0] ?? TEXT },
+              position: 'inside',
+              color: inks[level ?? 0] ?? TEXT,
             },
           };
         }),

@@ -69,7 +69,8 @@ function axisOf([low, high]: [number, number]) {
   return {
     type: 'value' as const,
     ...axisLook,
-    ...{ min: Math.log(low) - space, max: Math.log(high) + space },
+    min: Math.log(low) - space,
+    max: Math.log(high) + space,
     axisTick: { show: false, customValues },
     axisLabel: {
       ...axisLook.axisLabel,
@@ -133,7 +134,9 @@ function drawing(category: string, ratios: readonly Ratio[], ends: [number, numb
     ratios.map(({ row, effect }) => `${row.id} ${row.name}, ${effect.system}`),
     ratios.map((one) => `${ratioText(one)} ${one.effect.verdict}`),
     {
-      ...{ xAxis: axisOf(ends), row: ROW, longest: LONGEST },
+      xAxis: axisOf(ends),
+      row: ROW,
+      longest: LONGEST,
       colour: (row) => verdictColour(ratios[row]?.effect.verdict ?? 'same'),
     },
   );
@@ -148,8 +151,10 @@ function drawing(category: string, ratios: readonly Ratio[], ends: [number, numb
         spans.map(({ one: { ci95, effect }, row }) => {
           const [from, to] = ci95 as [number, number];
           return {
-            ...{ from: [place(from), row], to: [place(to), row] },
-            ...{ colour: verdictColour(effect.verdict), caps: [isWithin(from, ends), isWithin(to, ends)] },
+            from: [place(from), row],
+            to: [place(to), row],
+            colour: verdictColour(effect.verdict),
+            caps: [isWithin(from, ends), isWithin(to, ends)],
           };
         }),
       ),

@@ -44,7 +44,10 @@ export function frontLines(front: Front, title: string, systems: readonly string
       { ...intervals(points.flatMap((point) => spansOf(point, colourOf(lookOf(point.system))))), z: 1 },
       {
         ...straight(best, MUTED, { width: 1.5, type: LEVEL_DASH }),
-        ...{ ...stateless, z: 3, symbol: 'circle', symbolSize: RING },
+        ...stateless,
+        z: 3,
+        symbol: 'circle',
+        symbolSize: RING,
         itemStyle: { color: 'none', borderColor: TEXT, borderWidth: 1.5 },
       },
     ],

@@ -156,7 +156,10 @@ export function heatOf(view: View): Heat | null {
     series: [
       boxes(
         stretches.map(({ row, from, to, level }) => ({
-          ...{ x: [from * bin, to * bin], y: [row, row], height: ROW - 2, fill: `var(--heat-${level ?? 0})` },
+          x: [from * bin, to * bin],
+          y: [row, row],
+          height: ROW - 2,
+          fill: `var(--heat-${level ?? 0})`,
           ...(level === null && NO_READING),
         })),
       ),

@@ -38,7 +38,9 @@ export function monitorLines(timeline: MonitorTimeline): Lines[] {
   const gpus = [...byGpu(timeline.samples)].sort(([a], [b]) => a - b);
   return quantities
     .map(({ title, y, reading, upTo }) => ({
-      ...{ title, x: 's', y },
+      title,
+      x: 's',
+      y,
       ...(upTo !== undefined && { upTo }),
       gapAfter: PATIENCE * seconds,
       bands: timeline.phases.map(({ name, fromS, toS }) => ({ name, from: fromS, to: toS })),

@@ -69,7 +69,8 @@ function shareFigure({ metric, system, part, tenants, round, of, reason }: Share
     x: 's',
     y: '% of the card',
     series: tenants.map(({ name, stretches }, look) => ({
-      ...{ name, look },
+      name,
+      look,
       points: stretches.map(({ at, percent }): [number, number] => [at, percent]),
     })),
     upTo: 100,
@@ -142,7 +143,8 @@ function metricPart(id: string, name: string, parts: readonly Part[]): Markup | 
 /** One list per metric. */
 const remarkLists = (view: View) =>
   [...grouped(remarksOf(view), ({ metric }) => metric)].map(([metric, own]) => ({
-    ...{ metric, isCard: false },
+    metric,
+    isCard: false,
     markup: items(own.map(({ system, text }) => (view.systems.length > 1 ? `${system}: ${text}` : text))),
   }));
 
@@ -151,7 +153,8 @@ export function isolation({ view }: Page): Markup | null {
     outcomeMarkup(one).map((markup) => ({ metric: one.metric, markup, isCard: false })),
   );
   const maps = interferenceMaps(view).map((map) => ({
-    ...{ metric: map.metric, isCard: false },
+    metric: map.metric,
+    isCard: false,
     markup: interferenceFigure(map),
   }));
   const [paths, panels] = [memoryPathsOf(view), sharePanels(view)];

@@ -37,8 +37,12 @@ export function statistics({ view, words }: Page): Markup | null {
     table({
       caption: 'Tests on rounds: whether there is a difference, whether it matters, and the verdict',
       headings: [
-        ...[{ title: 'Metric' }, { title: 'System' }, ...headings],
-        ...[{ title: 'Difference' }, { title: 'Size' }, { title: 'Verdict' }],
+        { title: 'Metric' },
+        { title: 'System' },
+        ...headings,
+        { title: 'Difference' },
+        { title: 'Size' },
+        { title: 'Verdict' },
       ],
       rows,
     })

@@ -58,7 +58,10 @@ export const interferenceMaps = ({ categories }: View): InterferenceMap[] =>
           pairOf(found.filter((row) => row.victim === victim && row.aggressor === aggressor));
         return [
           {
-            ...{ metric: id, system, victims, aggressors },
+            metric: id,
+            system,
+            victims,
+            aggressors,
             leftOut: [...all.slice(MOST), ...others.slice(MOST)],
             cells: victims.map((victim) => aggressors.map((aggressor) => of(victim, aggressor))),
           },

@@ -34,7 +34,9 @@ function gravest(entries: readonly Entry[], rounds: number): Outcome | null {
   const often = partly(same, rounds);
   const { state, word, note, named, brief } = first;
   return {
-    ...{ state, word, note: joined([note, often !== null && `in ${often}`]) },
+    state,
+    word,
+    note: joined([note, often !== null && `in ${often}`]),
     ...(named !== undefined && { named }),
     ...(brief !== undefined && { brief }),
   };

@@ -49,7 +49,10 @@ function tenantOf({ name, limitPercent, binMs, percent }: Share): TenantShare {
     return { at: (i * together + bins.length / 2) * seconds, percent: mean(bins) };
   });
   return {
-    ...{ name, limitPercent, stretches, stretch: together * seconds },
+    name,
+    limitPercent,
+    stretches,
+    stretch: together * seconds,
     meanPercent: meanOf(percent),
     lateMeanPercent: meanOf(percent.slice(Math.floor(percent.length / 2))),
   };
@@ -118,7 +121,8 @@ interface ShareTable extends DataTable {
 export const shareTables = (panels: readonly SharePanel[], most = Infinity): ShareTable[] =>
   [...grouped(panels, ({ metric }) => metric)].map(([metric, own]) => {
     const figure = (value: number | null, text: (value: number) => string) => ({
-      ...{ text: value === null ? '–' : text(value), sort: value },
+      text: value === null ? '–' : text(value),
+      sort: value,
     });
     const rows = own.flatMap(({ tenants, ...panel }) => tenants.map((tenant) => ({ ...panel, ...tenant })));
     return {
@@ -126,15 +130,24 @@ export const shareTables = (panels: readonly SharePanel[], most = Infinity): Sha
       leftOut: Math.max(0, rows.length - most),
       title: `${metric} Share of the card: means over time, in per cent`,
       columns: [
-        ...[{ title: 'Tenant' }, { title: 'System' }, numeric('Limit'), numeric('Mean'), numeric('Second half')],
-        ...[{ title: 'Over time' }, numeric('Round')],
+        { title: 'Tenant' },
+        { title: 'System' },
+        numeric('Limit'),
+        numeric('Mean'),
+        numeric('Second half'),
+        { title: 'Over time' },
+        numeric('Round'),
       ],
       rows: rows.slice(0, most).map((row) => ({
         metric,
         cells: [
-          ...[row.name, row.system, figure(row.limitPercent, number)],
-          ...[figure(row.meanPercent, (mean) => digits(mean)), figure(row.lateMeanPercent, (mean) => digits(mean))],
-          ...[overTime(row), row.of > 1 ? `${row.round} of ${row.of}` : '1'],
+          row.name,
+          row.system,
+          figure(row.limitPercent, number),
+          figure(row.meanPercent, (mean) => digits(mean)),
+          figure(row.lateMeanPercent, (mean) => digits(mean)),
+          overTime(row),
+          row.of > 1 ? `${row.round} of ${row.of}` : '1',
         ],
       })),
     };

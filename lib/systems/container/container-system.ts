@@ -132,11 +132,21 @@ export class ContainerSystem implements System {
         cwd: '/',
       });
     const launcher = new ContainerLauncher({
-      ...{ source, prefix, directory, clientEnvironment, mounts, isSecret, ask },
+      source,
+      prefix,
+      directory,
+      clientEnvironment,
+      mounts,
+      isSecret,
+      ask,
       onMountPoints: (paths) => prepared.guardian?.noteMountPoints(paths),
     });
     const prepared: Prepared = {
-      ...{ run, launcher, directory, guardian: null, record: {} },
+      run,
+      launcher,
+      directory,
+      guardian: null,
+      record: {},
       refusal: refused,
     };
     this.#prepared = prepared;

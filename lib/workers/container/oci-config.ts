@@ -36,8 +36,17 @@ export interface OciConfig {
 
 /** The default capabilities of podman. */
 const capabilities = [
-  ...['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'NET_BIND_SERVICE'],
-  ...['SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'NET_BIND_SERVICE',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_CHROOT',
 ].map((name) => `CAP_${name}`);
 
 const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -103,7 +112,10 @@ export function ociConfig(source: ContainerSource, request: ContainerRequest, ba
         devices: [
           ...(resources?.devices ?? []),
           ...devices.map(({ type, major, minor }, index) => ({
-            ...{ allow: true, type, major, minor },
+            allow: true,
+            type,
+            major,
+            minor,
             access: nodes[index]?.permissions ?? 'rw',
           })),
         ],
