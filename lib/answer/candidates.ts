@@ -1,11 +1,12 @@
 /** The systems to decide between. */
+import { isNative } from '../results/recorded-kind.js';
 import type { SystemView, View } from '../results/view.js';
 
-const isNative = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'native';
+const isBare = ({ rounds }: SystemView): boolean => isNative(rounds[0]);
 
 /** All but native, which is the reference and not a candidate, unless nothing else was measured. */
 export function candidatesOf({ systems }: View): SystemView[] {
-  const others = systems.filter((system) => !isNative(system));
+  const others = systems.filter((system) => !isBare(system));
   return others.length > 0 ? others : [...systems];
 }
 

@@ -1,4 +1,5 @@
 /** The command that measures what is not known, for the systems of a document. */
+import { isEnvironment } from '../results/recorded-kind.js';
 import { commandLine } from '../results/command-line.js';
 import { isComparison, isSimulated } from '../results/kinds.js';
 import { specOf } from '../results/system-spec.js';
@@ -14,7 +15,7 @@ function systemOptions({ document, systems }: View): string[] {
   return specs.includes(null) ? ['--config', OWN_FILE] : specs.flatMap((spec) => ['--system', spec ?? '']);
 }
 
-const isOfEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'environment';
+const isOfEnvironment = ({ rounds }: SystemView): boolean => isEnvironment(rounds[0]);
 
 /** The programs of the document again; null if its file is not known. */
 export function programsCommand({ document }: View, rounds: number): string | null {

@@ -1,6 +1,7 @@
 /** Computes the costs of a saved document again with other prices, for `report --prices`. */
 import { Place } from '../config/setting-place.js';
 import { isMap } from '../config/raw.js';
+import { isNative } from '../results/recorded-kind.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { ComparisonDocument } from '../results/document.js';
@@ -38,7 +39,7 @@ export function repriced(document: ResultDocument, prices: Prices): ComparisonDo
   const systems = labels.map((name, index) => ({
     name,
     unavailable: null,
-    limits: () => limitsOf(document, name, document.systems[index]?.[0]?.system.kind ?? ''),
+    limits: () => limitsOf(document, name, isNative(document.systems[index]?.[0])),
   }));
   // The limits here are percentages, so the card's memory is 100.
   const known = tenantPrices(withEarlierShares(prices, document), { name: card.name, memoryBytes: 100 }, systems);
@@ -62,8 +63,8 @@ function withEarlierShares(prices: Prices, document: ComparisonDocument): Prices
 }
 
 /** Limits in per cent of the card, as recorded with earlier prices. */
-function limitsOf(document: ComparisonDocument, name: string, kind: string): Limits {
-  const before = recordedIn(document, name) ?? (kind === 'native' ? WHOLE : undefined);
+function limitsOf(document: ComparisonDocument, name: string, isWhole: boolean): Limits {
+  const before = recordedIn(document, name) ?? (isWhole ? WHOLE : undefined);
   if (before === undefined || before.from === 'prices')
     throw new UsageError(
       `The document does not record which share of the card ${nameOfLabel(name)} is limited to: give it under systems of prices, e.g. ${nameOfLabel(name)}: { share: 50% }.`,

@@ -2,6 +2,7 @@
  * Compares a document with a stored one of another session, for gates only. The sessions share neither rounds nor,
  * often, the state of the machine, so both environments are printed and differences are warnings.
  */
+import { isNative } from '../results/recorded-kind.js';
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { UsageError } from '../errors/usage-error.js';
 import { unlikeConditions } from '../metrics/compared-at.js';
@@ -113,7 +114,7 @@ function valuesOf(metric: MetricDefinition, system: string, systems: Systems): V
   const { againstNative, id } = metric;
   const rounds = systems.get(system) ?? [];
   if (againstNative) {
-    const native = [...systems.values()].find((each) => each[0]?.system.kind === 'native') ?? [];
+    const native = [...systems.values()].find((each) => isNative(each[0])) ?? [];
     const arm = (round: RunDocument) => againstNative.arm(resultOf(round, id)?.details ?? {});
     const differences = besides(rounds, native === rounds ? [] : native).flatMap((pair) => {
       const [own, other] = pair.map(arm) as [number | null, number | null];

@@ -1,4 +1,5 @@
 /** Applies thresholds to a document, with a stored baseline if there is one, and returns the result of the gate. */
+import { isNative } from '../results/recorded-kind.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { isSimulated, type ResultDocument } from '../results/kinds.js';
@@ -142,7 +143,7 @@ const nothingJudged = (cases: readonly Case[]): string[] =>
 
 /** Warns if native itself got worse, which no layer can cause. */
 function bareDriverChanged(document: ResultDocument, cases: readonly Case[]): string[] {
-  const native = viewOf(document).systems.filter(({ rounds }) => rounds[0]?.system.kind === 'native');
+  const native = viewOf(document).systems.filter(({ rounds }) => isNative(rounds[0]));
   const changed = cases.filter(
     ({ kind, outcome, system }) =>
       kind === 'regression' && outcome === 'failed' && native.some(({ name }) => name === system),

@@ -1,4 +1,5 @@
 /** Compares results with thresholds: a list of cases, each of which counts as passed or failed. */
+import { isNative } from '../results/recorded-kind.js';
 import type { Effect, MetricResult } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { effectText } from '../results/effect-text.js';
@@ -111,7 +112,7 @@ function casesOf(about: About): Case[] {
   const broken = brokenCases(about);
   const invalid = broken.filter(({ kind }) => kind === 'measured');
   // A difference to native has no value for native itself.
-  if (about.metric.againstNative && system.rounds[0]?.system.kind === 'native') return broken;
+  if (about.metric.againstNative && isNative(system.rounds[0])) return broken;
   if (cell?.value == null && !effect)
     return invalid.length > 0 ? broken : [...broken, notMeasured(about, whyNotMeasured(cell))];
   const isReference = system.isBaseline && about.reference === system.name;

@@ -58,7 +58,7 @@ export async function grown({ growTo }: Populated, count: number): Promise<strin
 }
 
 /** Whether tenants can have separate states: the caller's environment has one for all. */
-export const separable = ({ kind }: System): boolean => kind !== 'environment';
+export const separable = ({ isCallers }: System): boolean => isCallers !== true;
 
 export type SentWindow = SentAnswerOf<'window'>;
 

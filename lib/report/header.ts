@@ -1,4 +1,5 @@
 /** What was measured, on what, and when. */
+import { isEnvironment, isNative } from '../results/recorded-kind.js';
 import { mean, sum } from 'simple-statistics';
 import type { GpuInfo, RunDocument } from '../results/document.js';
 import { cudaVersion } from '../results/cuda-version.js';
@@ -95,12 +96,11 @@ function confirmationText(rounds: readonly RunDocument[]): string | null {
   const [worst] = counts.filter(({ of }) => of > 0).sort((a, b) => b.of - b.passed - (a.of - a.passed));
   if (!worst) return null;
   const checks = `${worst.passed} of ${worst.of} checks`;
-  const kind = rounds[0]?.system.kind;
   if (worst.passed < worst.of) return `NOT confirmed: only ${checks} passed`;
   // The caller's environment is only described; no system is claimed for it.
-  if (kind === 'environment') return `passed ${checks}`;
+  if (isEnvironment(rounds[0])) return `passed ${checks}`;
   const active = rounds[0]?.system.layer ? 'layer active' : 'active';
-  return `confirmed: ${kind === 'native' ? 'no layer active' : active} (${checks})`;
+  return `confirmed: ${isNative(rounds[0]) ? 'no layer active' : active} (${checks})`;
 }
 
 /** Covers all rounds that record the processes; the first documents of the schema do not. */

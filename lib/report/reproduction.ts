@@ -1,4 +1,5 @@
 /** The commands that repeat a measurement. */
+import { isEnvironment } from '../results/recorded-kind.js';
 import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
@@ -16,13 +17,13 @@ import { commandLine, resumeCommand, shellQuoted } from '../results/command-line
 export function reproduction(view: View): string {
   const { document, systems } = view;
   if (!isCompared(document)) return runLines(view, systems);
-  const compared = systems.filter((system) => !isEnvironment(system));
+  const compared = systems.filter((system) => !isOfEnvironment(system));
   const parts = partsOf(compared.map(({ rounds }) => rounds));
   const lines =
     parts.length > 1
       ? parts.map((part) => compareLine(view, planOf(document, part), compared.map(roundsIn(part))))
       : [compareLine(view, document.plan, compared)];
-  return [...lines, runLines(view, systems.filter(isEnvironment))].filter((line) => line !== '').join('\n');
+  return [...lines, runLines(view, systems.filter(isOfEnvironment))].filter((line) => line !== '').join('\n');
 }
 
 /** Documents merged from `run` have a plan without an order. */
@@ -30,7 +31,7 @@ const isCompared = (document: View['document']): document is ComparisonDocument 
   isComparison(document) && document.plan.order.length > 0;
 
 /** Measured by `run`, in a document merged from both commands. */
-const isEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'environment';
+const isOfEnvironment = ({ rounds }: SystemView): boolean => isEnvironment(rounds[0]);
 
 type Plan = ComparisonDocument['plan'];
 
@@ -87,7 +88,7 @@ const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =
 
 /** The command in the caller's environment, as far as it is recorded. */
 function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
-  const settings = system.kind === 'environment' ? Object.entries(system.settings) : [];
+  const settings = isEnvironment({ system }) ? Object.entries(system.settings) : [];
   const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);
   const argv = ['run', ...[...plan.metrics].sort(byMetricId), '--tier', plan.tier, '--seed', String(plan.seed)];
   return [...variables, commandLine([...argv, ...optionsText(plan), ...simulate])].join(' ');
@@ -98,7 +99,7 @@ export function toFillIn({ document, systems }: View): string[] {
   if (!isCompared(document)) return [];
   const { config } = document.plan;
   const unknown =
-    config === undefined ? systems.filter((system) => !isEnvironment(system) && specOf(system) === null) : [];
+    config === undefined ? systems.filter((system) => !isOfEnvironment(system) && specOf(system) === null) : [];
   const rounds = systems.flatMap((system) => system.rounds);
   const secret = [
     ...systems.filter(hasSecret).map(({ name }) => name),

@@ -2,6 +2,7 @@
  * Computes effects from documents by system and round: every system against the baseline, and the other systems against
  * each other. The effects of one system against one other are a family; docs/method.md says what that means.
  */
+import { isNative } from '../results/recorded-kind.js';
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -30,7 +31,7 @@ function roundOf(
   metric: MetricDefinition,
   system: MetricResult | undefined,
   baseline: MetricResult | undefined,
-  isNative: boolean,
+  isAgainstNative: boolean,
 ): Round | null {
   const { againstNative } = metric;
   if (againstNative === undefined) {
@@ -40,7 +41,7 @@ function roundOf(
   const [measured, against] = [system, baseline].map((result) =>
     result && vouchedFor(result) ? againstNative.arm(result.details) : null,
   );
-  if (!isNative || typeof measured !== 'number' || typeof against !== 'number') return null;
+  if (!isAgainstNative || typeof measured !== 'number' || typeof against !== 'number') return null;
   return { system: againstNative.difference(measured, against), baseline: 0 };
 }
 
@@ -62,9 +63,9 @@ function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
     const [a, b] = arms;
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
-    const isNative = baseline[round]?.system.kind === 'native';
-    const both = roundOf(metric, a, b, isNative);
-    const implausible = isNative && a && b ? (metric.besideNative?.(a, b) ?? null) : null;
+    const isAgainstNative = isNative(baseline[round]);
+    const both = roundOf(metric, a, b, isAgainstNative);
+    const implausible = isAgainstNative && a && b ? (metric.besideNative?.(a, b) ?? null) : null;
     const unlike = both && a && b ? (unlikeConditions(metric, [a.details, b.details]) ?? implausible) : null;
     invalid ??= unlike;
     if (both && mixed === null && unlike === null) rounds.push(both);

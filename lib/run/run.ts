@@ -131,7 +131,7 @@ async function prepare({ system }: RunRequest, lane: Lane): Promise<Prepared> {
   try {
     return await lane.prepare();
   } catch (error) {
-    throw system.kind === 'environment' ? hiddenGpusOr(error, system.environment().CUDA_VISIBLE_DEVICES) : error;
+    throw system.isCallers ? hiddenGpusOr(error, system.environment().CUDA_VISIBLE_DEVICES) : error;
   }
 }
 

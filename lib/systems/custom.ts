@@ -45,6 +45,7 @@ function missingPreloads({ preload }: Description): Finding[] {
 
 export class CustomSystem extends Profile {
   readonly kind = 'custom';
+  readonly limitsAreFixed = true;
   override readonly unavailable: string | null;
   /** The layer is unknown, and staggered starts are safe for all. */
   override readonly staggerStarts = true;

@@ -37,6 +37,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
   return {
     name: 'environment',
     kind: 'environment',
+    isCallers: true,
     settings,
     capabilities: unknownCapabilities,
     unavailable: null,

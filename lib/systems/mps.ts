@@ -31,6 +31,7 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
 
 export class MpsSystem extends Profile {
   readonly kind = 'mps';
+  readonly usesMps = true;
   override readonly unavailable: string | null;
   override readonly limitsCoexist: boolean;
   readonly capabilities: Capabilities;

@@ -137,6 +137,14 @@ export interface System {
   argvPrefix(tenant?: Tenant): readonly string[];
   /** Whether its processes see the measured GPU alone, as device 0. Default false. */
   readonly showsOneGpu?: boolean;
+  /** Whether all its processes share the caller's environment and state. Default false. */
+  readonly isCallers?: boolean;
+  /** Whether its processes are clients of an MPS daemon. Default false. */
+  readonly usesMps?: boolean;
+  /** Whether its programs start where only the system can look for them, as in a container. Default false. */
+  readonly startsElsewhere?: boolean;
+  /** Whether every tenant has its limits, because they are part of its environment. Default false. */
+  readonly limitsAreFixed?: boolean;
   /** How its processes come to be. */
   readonly launcher: Launcher;
   /** The limits of a tenant's workers; null if none was set. */

@@ -8,7 +8,8 @@ import { isScene, programsIn } from './scene-type.js';
 import type { Workload } from './workload-type.js';
 
 /** A prefix may start the program elsewhere, as in a container: then only that knows whether it is there. */
-const startsHere = ({ kind, source }: System): boolean => kind !== 'container' && source?.settings.prefix === undefined;
+const startsHere = ({ startsElsewhere, source }: System): boolean =>
+  !startsElsewhere && source?.settings.prefix === undefined;
 
 /** Throws UsageError. */
 export function checkPrograms(

@@ -2,6 +2,7 @@
  * Whether the processes of a program were under its system, by the files that were mapped in them. A worker in the same
  * environment proves in the same round that the layer intercepts there.
  */
+import { isNative } from '../results/recorded-kind.js';
 import { basename } from 'node:path';
 import { exportedSymbols } from '../systems/elf.js';
 import { sameFile } from '../systems/ld-preload.js';
@@ -14,6 +15,8 @@ export interface Expected {
   /** Name of the system. */
   system: string;
   kind: string;
+  /** Whether they are clients of an MPS daemon. */
+  usesMps?: boolean;
   /** The library that intercepts in its worker; null if none does. */
   layer: string | null;
   /** The container of the program; absent if it was started on this machine itself. */
@@ -40,7 +43,7 @@ export async function proofOf(seen: readonly SeenProcess[], expected: Expected):
   if (elsewhere)
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
   if (expected.layer !== null) return underLayer(seen, expected.layer);
-  if (expected.kind === 'native') return bare(seen);
+  if (isNative({ system: expected })) return bare(seen);
   if (expected.mps) return mpsProof(seen, expected.system, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }

@@ -250,6 +250,7 @@ class Runner {
       expected: {
         system: system.name,
         kind: system.kind,
+        usesMps: system.usesMps === true,
         layer: activeLayer(this.#context),
       },
       gpu,

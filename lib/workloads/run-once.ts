@@ -123,7 +123,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
-  const isMps = request.expected.kind === 'mps';
+  const isMps = request.expected.usesMps === true;
   const watch =
     program.keeperPid === null
       ? null

@@ -90,7 +90,12 @@ export class SceneStarts {
       launcher: system.launcher,
       environment: given.environment,
       logs,
-      expected: { system: system.name, kind: system.kind, layer: activeLayer(context) },
+      expected: {
+        system: system.name,
+        kind: system.kind,
+        usesMps: system.usesMps === true,
+        layer: activeLayer(context),
+      },
       gpu,
       whileReady: async (own, fromNs) => {
         life?.onReady();

@@ -40,7 +40,7 @@ class Round {
     this.#scene = scene;
     this.#ids = ids;
     this.#first = first;
-    this.#mps = context.system.kind === 'mps';
+    this.#mps = context.system.usesMps === true;
   }
 
   async run(): Promise<void> {

@@ -81,8 +81,7 @@ export const throughputDegradation: MetricDefinition = {
   async measure(context) {
     const { system } = context;
     const { memoryBytes, smPercent } = system.limits();
-    // A custom system's limits are in its own variables, so it cannot be started without them.
-    const limited = system.kind !== 'custom' && (memoryBytes !== null || smPercent !== null);
+    const limited = !system.limitsAreFixed && (memoryBytes !== null || smPercent !== null);
     context.progress('without limits', 0);
     const { timed, ...under } = await workUnder(context, limited ? { limits: NO_LIMITS } : {});
     context.progress('with its limits', 0.5);

@@ -52,6 +52,7 @@ interface Prepared {
 
 export class ContainerSystem implements System {
   readonly kind = 'container';
+  readonly startsElsewhere = true;
   readonly name: string;
   readonly unavailable: string | null;
   readonly showsOneGpu: boolean;
