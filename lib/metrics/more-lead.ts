@@ -1,7 +1,7 @@
 /** Attempts with a common start, repeated with more lead time: on a busy host a process may not be ready in time. */
 
 interface Attempted<T> {
-  /** Of the last attempt. */
+  /** What the last attempt gave. */
   found: T;
   isLate: boolean;
   tries: number;

@@ -9,7 +9,7 @@ import type { RowState } from './row-state.js';
 const TOLERANCE = 0.05;
 
 export interface PartitionRow {
-  /** As the driver says. */
+  /** Multiprocessors of the partition, as the driver says. */
   multiprocessors: number;
   of: number;
   expectedPercent: number;

@@ -23,9 +23,9 @@ const statsSchema = v.strictObject({
   /** Number of samples (not of processes). */
   count,
   /**
-   * As many independent samples would say as much about their level: fewer than `count` if samples of the process depend
-   * on each other. With fewer than 10 there is no interval. Absent for values of separate processes, and in older
-   * documents.
+   * The number of independent samples that would say as much about their level: fewer than `count` if samples of the
+   * process depend on each other. With fewer than 10 there is no interval. Absent for values of separate processes, and
+   * in older documents.
    */
   effectiveSamples: v.optional(v.pipe(finite, v.minValue(0))),
   mean: finite,
@@ -419,9 +419,9 @@ export const comparisonDocumentSchema = v.strictObject({
   }),
   /** Documents by system, then by round. */
   systems: v.array(v.array(runDocumentSchema)),
-  /** Of every system against the first one. */
+  /** Effects of every system against the first one. */
   effects: v.array(effectSchema),
-  /** Of every other system against those before it, in the same form: `baseline` is the other system. */
+  /** Effects of every other system against those before it, in the same form: `baseline` is the other system. */
   pairs: v.array(effectSchema),
   /** The schema version of the document from whose rounds today's rules computed these effects; absent if it is this one. */
   rejudgedFrom: v.optional(count),

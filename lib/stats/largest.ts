@@ -8,7 +8,7 @@ import type { MedianEstimate } from './median.js';
 /** An estimate with an interval that misses with the probability `alpha`. */
 export type AtLevel = (alpha: number) => MedianEstimate;
 
-/** Of a 95 % interval. */
+/** What a 95 % interval leaves out. */
 export const ALPHA = 0.05;
 
 interface Largest extends MedianEstimate {

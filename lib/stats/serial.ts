@@ -13,7 +13,7 @@ import { tCritical } from './student-t.js';
 import { cut, cutShare, trimmed, winsorised } from './trimmed-mean.js';
 
 export interface SerialEstimate extends MedianEstimate {
-  /** As many independent samples would say as much; at most their number. */
+  /** The number of independent samples that would say as much; at most the number of samples. */
   effectiveSamples: number;
 }
 

@@ -55,7 +55,7 @@ export interface Launcher {
   readonly name: string;
   /** A command that does not exist gives a process that has ended. */
   start(command: readonly string[], options: LaunchOptions): LaunchedProcess;
-  /** Instead of `start`, where something else keeps the process: absent where that can start the command itself. */
+  /** Takes the place of `start` where something else keeps the process; absent where `start` can start the command itself. */
   remote?(command: readonly string[], options: LaunchOptions): RemoteCommand;
   /** Where a process that it starts finds a file of this machine. */
   pathOf(file: string): string;

@@ -21,7 +21,7 @@ export interface ThreadReading {
   processCpuNs: number;
   rssBytes: number;
   threads: ThreadUse[];
-  /** Of the processes that this one started and their descendants; null if the kernel does not list them. */
+  /** Threads of the processes that this one started and of their descendants; null if the kernel does not list them. */
   descendants: ThreadUse[] | null;
   /** Processor time of those that have ended and were waited for, in ticks of the scheduler. */
   endedCpuNs: number;
@@ -59,7 +59,7 @@ function descendantsOf(process: string): ThreadUse[] | null {
   return childrenOf(process)?.flatMap((child) => [...threadsOf(child), ...(descendantsOf(child) ?? [])]) ?? null;
 }
 
-/** Of a tick in which Linux reports times of processes, on every architecture (USER_HZ). */
+/** Length of a tick in which Linux reports times of processes, on every architecture (USER_HZ). */
 const NS_PER_TICK = 10_000_000;
 
 function endedCpuNs(): number {

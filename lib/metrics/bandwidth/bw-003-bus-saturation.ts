@@ -11,7 +11,7 @@ import { alone, type Alone, aloneChecks, BIN_MS, boundCheck, rehearse, stream, t
 interface SaturationPlan {
   /** Numbers of tenants in ascending order; the last one is the plateau. */
   tenants: readonly number[];
-  /** Of each window of one process alone. */
+  /** Length of each window of one process alone. */
   aloneMs: number;
   togetherMs: number;
 }

@@ -49,7 +49,7 @@ class Play {
   readonly #plan: InterferencePlan;
   readonly alone: number[] = [];
   readonly together: number[] = [];
-  /** By block: GB/s of each neighbour while the victim streamed. */
+  /** GB/s of each neighbour while the victim streamed, for each block. */
   readonly neighbours: number[][] = [];
   ceilingGbs = 0;
 
@@ -100,7 +100,7 @@ interface Row {
   togetherGbPerSecond?: number;
   neighboursGbPerSecond?: number[];
   bins?: { alone: number; together: number };
-  /** Of the memory; 0: unknown. */
+  /** Peak bandwidth of the memory; 0: unknown. */
   ceilingGbPerSecond?: number;
   unsupported?: string;
 }

@@ -11,7 +11,7 @@ import { BIN_MS, rehearse, stream, type Together, togetherIn } from './streams.j
 export const HEADLINE = 4;
 
 export interface StreamTimes {
-  /** Of each window of one tenant alone. */
+  /** Length of each window of one tenant alone. */
   aloneMs: number;
   togetherMs: number;
 }

@@ -20,7 +20,7 @@ const REHEARSAL_MS = 1;
 export const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
-/** As many as an interval needs. */
+/** The number that an interval needs. */
 const ALONE_WINDOWS = FEWEST_FOR_INTERVAL;
 const ALONE_RANGE = 0.05;
 
@@ -34,7 +34,7 @@ export interface Streamed {
   toNs: number;
   kernels: readonly { fromNs: number; toNs: number }[];
   movedBytes: number;
-  /** Of its card's memory. 0: unknown. */
+  /** Peak bandwidth of its card's memory. 0: unknown. */
   ceilingGbs: number;
 }
 
@@ -166,7 +166,7 @@ export const together = (name: string, rates: readonly number[]): Rate => ({
   gbs: rates.reduce((sum, rate) => sum + rate, 0),
 });
 
-/** Of tenants together: they have one memory, and who is somewhere else is no neighbour. */
+/** Checks tenants together: they have one memory, and who is somewhere else is no neighbour. */
 export function boundCheck(rates: readonly Rate[], ceilingGbs: number): Check {
   const name = 'no more than the memory can move';
   if (ceilingGbs === 0)

@@ -34,12 +34,12 @@ export interface BlockTimes {
   turns: number;
 }
 
-/** Of the victim, in bins of the time that counts. */
+/** What the victim did, in bins of the time that counts. */
 export interface Blocks {
   /** Neighbours have contexts and do nothing. */
   idle: Latency[][];
   together: Latency[][];
-  /** By block together, how many kernels of each neighbour ran in the time that counts. */
+  /** How many kernels of each neighbour ran in the time that counts, for each block together. */
   neighbourKernels: number[][];
 }
 

@@ -17,9 +17,9 @@ import { calibrate, type Calibration, indistinct, latenciesIn, missesBeyond } fr
 import { added, type Scale, type Tally, tallyOf } from './latencies.js';
 
 interface EvictionPlan {
-  /** Of the neighbour's burst, in eighths of the cache; the value is of the first one. */
+  /** Sizes of the neighbour's burst, in eighths of the cache; the value is of the first one. */
   bursts: readonly number[];
-  /** Of each burst, and as many in which the neighbour waits. */
+  /** Rounds of each burst, and as many in which the neighbour waits. */
   rounds: number;
 }
 

@@ -27,7 +27,7 @@ export const TENANTS = 4;
 const APART = 1;
 const COLLIDING = 16;
 const BIN_MS = 20;
-/** Of a tenant's set, for each multiprocessor: two warps that read 16 bytes each. With less, a pass is all latency. */
+/** Least size of a tenant's set, for each multiprocessor: two warps that read 16 bytes each. With less, a pass is all latency. */
 const LEAST_BYTES = 1_024;
 const ABOVE_DRAM = 1.3;
 
@@ -52,7 +52,7 @@ interface Point {
 interface Swept {
   calibration: Calibration;
   points: Point[];
-  /** Of each tenant; 0: unknown. */
+  /** Multiprocessors of each tenant; 0: unknown. */
   multiprocessors: number;
   ceilingGbs: number;
   context: ReturnType<typeof contextOf>;
@@ -86,7 +86,7 @@ const least = (rates: readonly number[]): number => Math.min(...rates);
 const losses = (apart: readonly number[], colliding: readonly number[]): number[] =>
   apart.map((rate, tenant) => lossPercent(rate, colliding[tenant] as number));
 
-/** Of the tenant that loses most, between two sets of rates. */
+/** Loss of the tenant that loses most, between two sets of rates. */
 export const worstLoss = (apart: readonly number[], colliding: readonly number[]): number =>
   Math.max(...losses(apart, colliding));
 

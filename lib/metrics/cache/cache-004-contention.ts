@@ -13,7 +13,7 @@ const PLANS: Record<Tier, VictimPlan> = {
   standard: { victim: VICTIM, rows: streams('standard'), times: { aloneMs: 250, togetherMs: 500, turns: 2 } },
   thorough: { victim: VICTIM, rows: streams('thorough'), times: { aloneMs: 300, togetherMs: 600, turns: 5 } },
 };
-/** Of the latency alone, relative to that of hits. */
+/** The most by which the latency alone may differ from that of hits, relative to it. */
 const MOST_OFF = 0.1;
 
 const known = (value: number | null): number => value ?? Number.NaN;

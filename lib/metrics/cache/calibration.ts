@@ -35,7 +35,7 @@ interface WorkingSet extends Summary {
 export interface Calibration {
   l2Bytes: number;
   scale: Scale;
-  /** By size, each alone. */
+  /** Working sets of several sizes, each alone. */
   workingSets: WorkingSet[];
 }
 

@@ -88,9 +88,9 @@ export function modesOf(latencies: readonly Latency[]): Mode[] {
 
 /** How a card's hits and misses differ. */
 export interface Scale {
-  /** Of hits: large cards have a near and a far half of the cache. */
+  /** Modes of the hits' latencies: large cards have a near and a far half of the cache. */
   hits: Mode[];
-  /** Of all hits. */
+  /** Mean latency of all hits. */
   hitNs: number;
   missNs: number;
   /** Loads below hit. */
@@ -157,7 +157,7 @@ export function added(tallies: readonly Tally[]): Tally {
 export interface Means {
   hitPercent: number | null;
   meanNs: number | null;
-  /** Of those that hit. */
+  /** Latency of those that hit; null without any. */
   hitNs: number | null;
 }
 
@@ -172,7 +172,7 @@ export interface Summary extends Means {
   loads: number;
   hits: number;
   gaps: number;
-  /** Of the time of all loads. Where contexts do not take turns, these are loads that the card took so long for. */
+  /** Share of the time of all loads. Where contexts do not take turns, these are loads that the card took so long for. */
   gapsPercentOfTime: number | null;
   p50Ns: number | null;
   p99Ns: number | null;

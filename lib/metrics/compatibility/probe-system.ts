@@ -115,7 +115,7 @@ export async function probeSystem(
   });
 }
 
-/** As many as the card's free memory and the memory limit allow; the limit may count the processes of all tenants. */
+/** Probes at a time: as many as the card's free memory and the memory limit allow; the limit may count the processes of all tenants. */
 export async function lanesFor({ system, truth }: MeasureContext): Promise<number> {
   const free = (await truth?.cardMemory())?.freeBytes ?? Infinity;
   const room = Math.floor(Math.min(free, system.limits().memoryBytes ?? Infinity) / PROBE_BYTES);

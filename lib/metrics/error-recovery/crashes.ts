@@ -18,7 +18,7 @@ export interface Crash {
   happen: (tenant: WorkerTenant, random: () => number) => Promise<{ what: string | null; atNs: number }>;
 }
 
-/** By our clock the moment just before the signal is sent. */
+/** Takes the moment just before the signal is sent, by our clock. */
 async function killed(tenant: WorkerTenant) {
   const atNs = loadAddon().now();
   tenant.signal('SIGKILL');

@@ -27,7 +27,7 @@ interface Scenario extends JudgedProbe {
   repetitions: number;
 }
 
-/** Of the repetitions of each scenario the first that went another way, in the order of the native runs. */
+/** Takes the first repetition of each scenario that went another way, in the order of the native runs. */
 function scenariosOf(rounds: readonly JudgedProbe[][], oracle: Oracle): Scenario[] {
   return oracle.all.map(({ probe, excluded }) => {
     const own = rounds.flatMap((rows) => rows.find(({ probe: name }) => name === probe.name) ?? []);

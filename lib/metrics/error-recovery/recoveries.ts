@@ -13,7 +13,7 @@ import { type MetricScene, targetOf } from '../scene.js';
 import { NS_PER_MS } from '../units.js';
 import type { Crash } from './crashes.js';
 
-/** Of a start that no error precedes. */
+/** Timeout of a start that no error precedes. */
 const START_MS = 120_000;
 
 /** Times are ns of our clock. */

@@ -7,7 +7,7 @@ import { formatBytes } from '../../results/format-bytes.js';
 import { type Crash, ILLEGAL_ADDRESS } from './crashes.js';
 import type { Recovery, Reset, Started } from './recoveries.js';
 
-/** Of every round, in this order, all in one tenant. */
+/** What happens in every round, in this order, all in one tenant. */
 export interface Round {
   untroubled: Started;
   recoveries: Recovery[];
@@ -57,7 +57,7 @@ function workedIn(rounds: readonly Round[]): Worked[] {
 const stepNs = ({ start, spawnToMainNs }: Started, step: (typeof STEPS)[number]): number | null =>
   step === 'spawnToMainNs' ? spawnToMainNs : step === 'addonLoadNs' ? null : start[step];
 
-/** By how much each step took longer than in the start without an error. */
+/** How much longer each step took than in the start without an error. */
 function slowerSteps(worked: readonly Worked[]) {
   return STEPS.flatMap((step) => {
     const more = worked.flatMap(({ successor, round }) => {
@@ -107,7 +107,7 @@ function interval(times: readonly number[]): [number, number] | null {
   return ci95 && [ci95[0] / NS_PER_US, ci95[1] / NS_PER_US];
 }
 
-/** Of the processes that reset their context; none if there were none. */
+/** A row of the processes that reset their context; none if there were none. */
 export function resetRow(rounds: readonly Round[]): Record<string, unknown>[] {
   const resets = rounds.flatMap(({ reset }) => reset ?? []);
   if (resets.length === 0) return [];

@@ -104,7 +104,7 @@ export class NeighbourPlay {
   #rounds = 0;
   /** Every block of the victim alone, in order. */
   readonly alone: Served[] = [];
-  /** By aggressor, of those that ran. */
+  /** The degradation beside each aggressor that ran. */
   readonly degradations = new Map<string, AtLevel>();
 
   constructor(scene: MetricScene, times: Times, quotaBytes: number) {

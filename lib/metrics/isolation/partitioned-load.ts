@@ -6,7 +6,7 @@ import { BIN_MS } from './limited-rows.js';
 import { MANY_WAVES } from './load-shapes.js';
 import { rateOf, runLoad, withLimits } from './tenant-load.js';
 
-/** By the system's own worker, which has no limit. Of many waves, so that a partition loses little by their number. */
+/** Measured by the system's own worker, which has no limit; many waves, so that a partition loses little by their number. */
 export function partitionedLoad(context: MeasureContext, durationMs: number): Promise<PartitionRow | RowState> {
   return withLimits(context, {}, async (worker) => {
     const times = { durationMs, binMs: BIN_MS };

@@ -22,11 +22,11 @@ const SEEDS = 2 ** 16;
 const ITERATIONS: Record<Tier, number> = { quick: 50, standard: 50, thorough: 200 };
 
 export interface BandwidthPlan {
-  /** Of a result, before it is divided evenly among ranks. */
+  /** Size of a result, before it is divided evenly among ranks. */
   bytes: number;
   /** In a burst, each with a result of its own. */
   operations: number;
-  /** Of each root. */
+  /** Bursts of each root. */
   bursts: number;
 }
 

@@ -12,7 +12,7 @@ const TASK_MS = 120_000;
 export const JOIN_MS = 60_000;
 /** Tolerance between the device's clock and the host's. */
 const CLOCKS = 1.02;
-/** As results are aligned on the device. */
+/** Alignment of results on the device, in bytes. */
 const ALIGNMENT = 512;
 const MOST_RESULTS = 256 * MIB;
 
@@ -20,7 +20,7 @@ type Burst = Omit<CollectivesRequest, 'ranks' | 'rank' | 'seed'>;
 
 export interface Bursts {
   burst: Burst;
-  /** Of an operation on the slowest rank, by burst. */
+  /** Time of an operation on the slowest rank, for each burst. */
   operationNs: Float64Array;
   /** The device's time relative to the host's, at most. */
   deviceShare: number;

@@ -38,7 +38,7 @@ export function pairCeiling(there: GpuLink, back: GpuLink): number | null {
 export const linkBetween = (worker: WorkerTenant, peer: string): Promise<GpuLink> =>
   askSession(worker, { name: 'gpuLink', request: { peer }, deadlineMs: TASK_MS });
 
-/** Of the ranks of a communicator: how each is connected with the next one, and what the slowest one's links carry. */
+/** Links of the ranks of a communicator: how each is connected with the next one, and what the slowest one's links carry. */
 export async function linksOf({ workers, gpus }: Pick<GpuWorkers, 'workers' | 'gpus'>) {
   const links = await Promise.all(
     workers.map((worker, rank) => linkBetween(worker, gpus[(rank + 1) % gpus.length]?.uuid ?? '')),

@@ -32,7 +32,7 @@ export interface AllReducePlan {
   sizes: readonly number[];
   /** In a burst, at most. */
   operations: number;
-  /** Of the headline, and of each other size. */
+  /** Bursts of the headline, and of each other size. */
   bursts: number;
   otherBursts: number;
 }

@@ -12,7 +12,7 @@ import { linkBetween, pairCeiling, type Rate } from './link-ceilings.js';
 const TASK_MS = 120_000;
 
 export interface PeerPlan {
-  /** Of a copy. */
+  /** Size of a copy. */
   bytes: number;
   /** Samples of the headline's copies, and of the others'. */
   count: number;
@@ -46,7 +46,7 @@ type Measured = Pick<GpuWorkers, 'workers' | 'gpus'>;
 const ask = { deadlineMs: TASK_MS };
 const measuredRow = (samples: Float64Array): Row => ({ gbs: serialMedian(samples), samples, state: null });
 
-/** Beside the headline a row may fail; but where something was not copied, no number is believed. */
+/** Measures a row beside the headline, which may fail; but where something was not copied, no number is believed. */
 async function otherRow(measure: () => Promise<Float64Array>): Promise<Row> {
   try {
     return measuredRow(await measure());

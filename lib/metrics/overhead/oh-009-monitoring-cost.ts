@@ -71,7 +71,7 @@ const total = (threads: readonly ThreadUse[], what: 'cpuNs' | 'sleeps') =>
 
 const percentOf = (cpuNs: number, { wallNs }: Idle) => (100 * cpuNs) / wallNs;
 
-/** Of driver and layer. */
+/** Threads of driver and layer. */
 const theirs = ({ others, descendants }: Idle) => [...others, ...descendants];
 
 /** Medians over the tenants. */

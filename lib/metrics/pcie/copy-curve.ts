@@ -164,7 +164,7 @@ export async function measureCopyCurve(context: MeasureContext, curve: CopyCurve
   }
 }
 
-/** Of the rows of `details.sizes[]`. */
+/** Draws the rows of `details.sizes[]`. */
 export const curveChart = (title: string): LineChart => ({
   title,
   axes: { x: 'size of a copy', y: 'GB/s' },

@@ -66,13 +66,13 @@ function beyond(gbs: number, details: MetricResult['details']): string | null {
     : `${gbs.toFixed(1)} GB/s, and the link carries no more than ${ceiling.toFixed(1)}`;
 }
 
-/** Of a stored rate: its own link bounds it, or, where that was left out, the fastest that exists. */
+/** Says why a stored rate cannot be: its own link bounds it, or, where that was left out, the fastest that exists. */
 export const beyondLink = ({ value, details }: Pick<MetricResult, 'value' | 'details'>): string | null =>
   value === null ? null : beyond(value, details);
 
 const sourcesSchema = v.array(v.looseObject({ gbs: v.optional(v.number()) }));
 
-/** Of a stored ratio of rates, which are in its details. */
+/** Says why a stored ratio of rates, which are in its details, cannot be. */
 export function sourcesBeyondLink({ details }: Pick<MetricResult, 'details'>): string | null {
   const parsed = v.safeParse(sourcesSchema, details.sources);
   const rates = parsed.success ? parsed.output.flatMap(({ gbs }) => gbs ?? []) : [];

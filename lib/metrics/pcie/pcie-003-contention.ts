@@ -187,7 +187,7 @@ const aggregates = (rows: readonly ReturnType<typeof impactOf>[]) =>
     });
   });
 
-/** Of what goes one way: one tenant alone, and several of them. */
+/** Rows of what goes one way: one tenant alone, and several of them. */
 export function curveOf(rows: readonly ReturnType<typeof impactOf>[]) {
   return DIRECTIONS.slice(0, 2).flatMap((direction) => {
     const own = rows.filter((row) => row.direction === direction).sort((a, b) => a.tenants - b.tenants);

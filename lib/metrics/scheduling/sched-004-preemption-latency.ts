@@ -181,7 +181,7 @@ interface Played {
   rows: Row[];
   aloneMs: number[];
   priorities: Record<string, unknown>[];
-  /** Of the clocks of host and device. */
+  /** What the mapping between the clocks of host and device leaves unexplained. */
   mappingResidualNs: number;
   entered: ReturnType<typeof contextOf>;
 }
