@@ -7,6 +7,7 @@ import { WATERMARK } from '../report/terminal.js';
 import { type CalibrationRow, calibrate } from '../run/calibrate.js';
 import { chooseTarget } from '../run/target.js';
 import { callerEnvironment } from '../systems/environment.js';
+import { loaderPath } from '../systems/loader-path.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions } from './options.js';
@@ -65,10 +66,10 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
   if (target.notice) say(plain(target.notice));
   const progress = progressDisplay();
   try {
-    const rows = await interruptible((signal) =>
+    const rows = await interruptible(async (signal) =>
       calibrate({
         target,
-        interposer,
+        interposer: await loaderPath(interposer),
         device,
         path,
         tier,

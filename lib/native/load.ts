@@ -33,9 +33,13 @@ function load(): NativeAddon {
         'Measuring needs glibc 2.28 or newer but this Node is built for musl. Use a glibc-based image.',
       );
     const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    const remedy = existsSync(`${packageRoot}/binding.gyp`) ? 'Run npm run build:native.' : 'Reinstall gpu-virt-bench.';
-    throw new BenchError('NO_ADDON', `The native addon could not be loaded: ${reason}. ${remedy}`, { cause });
+    throw new BenchError('NO_ADDON', `The native addon could not be loaded: ${reason}. ${remedy()}`, { cause });
   }
+}
+
+function remedy(): string {
+  if (packageRoot.includes('$')) return 'The dynamic loader expands $ in a path: move the package to another folder.';
+  return existsSync(`${packageRoot}/binding.gyp`) ? 'Run npm run build:native.' : 'Reinstall gpu-virt-bench.';
 }
 
 function isMusl(): boolean {

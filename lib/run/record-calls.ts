@@ -6,6 +6,7 @@ import { type CallCounts, readCallCounts } from '../native/call-counts.js';
 import type { Phase } from '../results/call-profile.js';
 import { exportedSymbols } from '../systems/elf.js';
 import { parseVariable } from '../systems/ld-preload.js';
+import { loaderPath } from '../systems/loader-path.js';
 import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-directory.js';
 import { type ForegroundProgram, startInForeground } from '../workers/foreground.js';
 import type { Ending } from '../workers/launcher.js';
@@ -60,10 +61,6 @@ export async function recordCalls(request: RecordRequest): Promise<Recording> {
 
 /** Puts the counting library first, so that it sees the calls of other preloaded libraries, e.g. an allocator. */
 async function preloads({ environment, library }: RecordRequest): Promise<string> {
-  if (/[\s:]/.test(library))
-    throw new Error(
-      `The counting library is in ${quoted(library)}, and LD_PRELOAD takes no path with a space or a colon: install the package elsewhere.`,
-    );
   const others = parseVariable(environment.LD_PRELOAD ?? '');
   for (const entry of others) {
     const exported = await exportedSymbols(entry);
@@ -72,7 +69,7 @@ async function preloads({ environment, library }: RecordRequest): Promise<string
         `Expected LD_PRELOAD to name no GPU layer but received ${quoted(entry)}: a call profile is of the program alone. Record it without the layer, then price it with compare --profile.`,
       );
   }
-  return [library, ...others].join(':');
+  return [await loaderPath(library), ...others].join(':');
 }
 
 async function watched(request: RecordRequest, program: ForegroundProgram, folder: string): Promise<Recording> {

@@ -14,9 +14,11 @@ import {
 import type { Command, CustomProfile } from './custom-profile.js';
 import { judgeStep } from './custom-proofs.js';
 import { judge } from './judgement.js';
+import { whyNotPreloaded } from './loader-path.js';
 import { fill, type Placeholder, usesPlaceholder } from './placeholders.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { resolveSize } from '../config/size.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
 import type { Attestation, Canary, Evidence, RunState, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
 import { unverifiedLabel } from './system-name.js';
@@ -134,7 +136,8 @@ export class CustomSystem extends Profile {
         resolveSize(step.size, run.gpu.memoryBytes, `allocationCanary of ${this.name}`);
   }
 
-  protected override async begin({ files }: Prepared): Promise<void> {
+  protected override async begin({ files, directory }: Prepared): Promise<void> {
+    this.#checkPreload(directory);
     await files.claim(this.#stateFiles(SOLE_TENANT, false));
     await this.#runAll('setup', SOLE_TENANT);
   }
@@ -160,6 +163,15 @@ export class CustomSystem extends Profile {
   protected variables(tenant: Tenant): Record<string, string> {
     const filler = this.#filler(tenant);
     return Object.fromEntries(Object.entries(this.#profile.env).map(([name, value]) => [name, filler(value)]));
+  }
+
+  /** The run's directory is below TMPDIR. */
+  #checkPreload(directory: string): void {
+    const fault = usesPlaceholder(this.#profile.env.LD_PRELOAD ?? '', 'runDir') ? whyNotPreloaded(directory) : null;
+    if (fault !== null)
+      throw new UsageError(
+        `Expected {runDir} in LD_PRELOAD of ${this.name} to be a path that can be preloaded but received ${quoted(directory)}: ${fault.replace(/:.*/, '')}. Set TMPDIR to another folder.`,
+      );
   }
 
   /** The files of one tenant, or those shared by all. */

@@ -5,12 +5,17 @@ import type { PreloadEntry } from '../workers/description.js';
 
 export const PRELOAD_FILE = '/etc/ld.so.preload';
 
-/** ld.so(8): LD_PRELOAD separates by spaces or colons. */
-export const parseVariable = (value: string): string[] => value.split(/[\s:]+/).filter((entry) => entry !== '');
+/** ld.so(8): LD_PRELOAD separates by spaces or colons, and by no other white space. */
+export const parseVariable = (value: string): string[] => value.split(/[ :]+/).filter((entry) => entry !== '');
 
-/** The file also separates by white space or colons; a # starts a comment. */
+/** The file separates by white space or colons; a # starts a comment. */
 export const parseFile = (text: string): string[] =>
-  text.split('\n').flatMap((line) => parseVariable(line.replace(/#.*/, '')));
+  text.split('\n').flatMap((line) =>
+    line
+      .replace(/#.*/, '')
+      .split(/[\s:]+/)
+      .filter((entry) => entry !== ''),
+  );
 
 function readPreloadFile(path = PRELOAD_FILE): string[] {
   try {

@@ -14,10 +14,10 @@ import { unwritable } from '../errors/unwritable.js';
 import { quoted } from '../errors/usage-error.js';
 import { endRecordedDaemons } from './recorded-daemon.js';
 
-/** What a directory is for: a run, what a witness saw, the counts of a program's calls. */
-const PREFIXES = { run: 'gvb-', witness: 'gvb-witness-', calls: 'gvb-calls-' } as const;
+/** What a directory is for: a run, what a witness saw, the counts of a program's calls, links for the loader. */
+const PREFIXES = { run: 'gvb-', witness: 'gvb-witness-', calls: 'gvb-calls-', links: 'gvb-links-' } as const;
 /** `mkdtemp` adds six characters. */
-const OWN_NAME = /^gvb-(?:witness-|calls-)?[A-Za-z0-9]{6}$/;
+const OWN_NAME = /^gvb-(?:witness-|calls-|links-)?[A-Za-z0-9]{6}$/;
 const OWNER_FILE = 'owner.json';
 const LARGEST_OWNER_FILE = 4_096;
 

@@ -26,7 +26,7 @@ export const fixedPreloads = (value: string): string[] =>
  */
 export const absolutePreloads = (value: string, folder: string): string =>
   value
-    .split(/([\s:]+)/)
+    .split(/([ :]+)/)
     .map((part) => (fixedPreloads(part).length === 1 ? resolve(folder, part) : part))
     .join('');
 

@@ -1,5 +1,6 @@
 /** The environment of a program: that of the system's workers, and what the workload says. */
 import { instanceVariables, isInstance, type NamedGpu } from '../environment/named-gpu.js';
+import { loaderPath } from '../systems/loader-path.js';
 import type { System, Tenant } from '../systems/system.js';
 import type { Workload } from './workload-type.js';
 
@@ -19,10 +20,12 @@ interface ProgramSurroundings {
 const always = ['CUDA_MPS_PIPE_DIRECTORY'];
 
 /** Or why there is none: the program would not be under the system. */
-export function programEnvironment(
+export type ProgramEnvironment = { environment: NodeJS.ProcessEnv } | { refused: string };
+
+export async function programEnvironment(
   { env, passEnv }: Pick<Workload, 'env' | 'passEnv'>,
   { system, tenant, caller, simulatedDriver, gpu }: ProgramSurroundings,
-): { environment: NodeJS.ProcessEnv } | { refused: string } {
+): Promise<ProgramEnvironment> {
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
   const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));
@@ -30,7 +33,8 @@ export function programEnvironment(
   const environment = { ...(gpu && onlyGpu(gpu)), ...system.environment(tenant), ...own };
   if (simulatedDriver === null) return { environment };
   const { LD_LIBRARY_PATH: path } = environment;
-  return { environment: { ...environment, LD_LIBRARY_PATH: path ? `${simulatedDriver}:${path}` : simulatedDriver } };
+  const driver = await loaderPath(simulatedDriver);
+  return { environment: { ...environment, LD_LIBRARY_PATH: path ? `${driver}:${path}` : driver } };
 }
 
 /**

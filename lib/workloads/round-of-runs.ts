@@ -89,7 +89,7 @@ async function setUpAndRun(
   memory: Memory,
   context: MeasureContext,
 ): Promise<Round> {
-  const given = programEnvironment(workload, {
+  const given = await programEnvironment(workload, {
     system: context.system,
     caller: settings.caller,
     simulatedDriver: context.simulatedDriver,

@@ -4,7 +4,7 @@ import type { Tenant } from '../systems/system.js';
 import type { Actor } from './actor.js';
 import { BuiltInActor } from './built-in-actor.js';
 import { LONGEST_S, PER_RUN_S } from './metrics-of-workload.js';
-import { programEnvironment } from './program-environment.js';
+import { type ProgramEnvironment, programEnvironment } from './program-environment.js';
 import { type LifeRequest, ProgramActor } from './program-actor.js';
 import { activeLayer, saidWhileWaiting } from './round-of-runs.js';
 import { failedRun, runOnce } from './run-once.js';
@@ -23,12 +23,11 @@ interface Which {
 }
 
 type ProgramTenant = Extract<SceneTenant, { program: Workload }>;
-type Environment = ReturnType<typeof programEnvironment>;
 
 export class SceneStarts {
   readonly #request: SceneRequest;
   readonly #metricScene: MetricScene;
-  readonly #environments: ReadonlyMap<string, Environment>;
+  readonly #environments: ReadonlyMap<string, Promise<ProgramEnvironment>>;
   readonly #open: (() => void)[] = [];
 
   constructor(request: SceneRequest, metricScene: MetricScene) {
@@ -81,7 +80,7 @@ export class SceneStarts {
     const isMeasured = life === undefined || life.isMeasured;
     const logs = this.#logsOf(name, which, life);
     const gpu = monitor.record(logs !== null && isMeasured && scene.monitor.csv ? `${logs}.monitor.csv` : null);
-    const given = this.#environments.get(name) as Environment;
+    const given = await (this.#environments.get(name) as Promise<ProgramEnvironment>);
     if ('refused' in given) return { ...failedRun(given.refused), gpu, load: null };
     const load = isMeasured && program.load ? new ServedLoad(program.load, logs && `${logs}.requests.jsonl`) : null;
     const run = await runOnce({
@@ -141,7 +140,7 @@ export class SceneStarts {
     return `${settings.logsOf(scene.name, context.system.name)}/${run}/${name}${start}`;
   }
 
-  #environmentOf(program: Workload, place: number): Environment {
+  #environmentOf(program: Workload, place: number): Promise<ProgramEnvironment> {
     const { settings, context, tenants } = this.#request;
     const { system, simulatedDriver, card } = context;
     return programEnvironment(program, {

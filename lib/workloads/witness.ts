@@ -5,6 +5,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mappedFiles } from '../systems/ld-preload.js';
+import { loaderPath } from '../systems/loader-path.js';
 import { makeRunDirectory } from '../systems/run-directory.js';
 import type { SeenProcess } from './seen-process.js';
 
@@ -18,17 +19,15 @@ export interface Witness {
   remove: () => Promise<void>;
 }
 
-/** The loader takes no path with a space or a colon. Processes are then only seen from outside. */
-const canPreload = (library: string): boolean => !/[\s:]/.test(library);
-
 export async function witnessOf(library: string | null): Promise<Witness | null> {
-  if (library === null || !canPreload(library)) return null;
+  if (library === null) return null;
+  const preload = await loaderPath(library);
   const folder = await makeRunDirectory('witness');
   return {
     variables: (environment) => ({
       ...environment,
       // Behind the layer, which must meet the program first.
-      LD_PRELOAD: environment.LD_PRELOAD ? `${environment.LD_PRELOAD}:${library}` : library,
+      LD_PRELOAD: environment.LD_PRELOAD ? `${environment.LD_PRELOAD}:${preload}` : preload,
       GVB_WITNESS: folder,
     }),
     seen: () => seenIn(folder),

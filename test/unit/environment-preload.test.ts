@@ -10,6 +10,8 @@ const maps = `7f0000000000-7f0000001000 r-xp 00000000 08:01 42   /opt/vgpu/libvg
 describe('LD_PRELOAD and /etc/ld.so.preload', () => {
   it('separates by colons and spaces', () =>
     expect(parseVariable(' /a.so:/b.so  c.so:')).toEqual(['/a.so', '/b.so', 'c.so']));
+  it('does not separate by other white space, as the loader does not', () =>
+    expect(parseVariable('/a\tb.so:/c\nd.so')).toEqual(['/a\tb.so', '/c\nd.so']));
   it('skips comments of the file', () =>
     expect(parseFile('# layer\n/a.so # why\n\n/b.so:/c.so\n')).toEqual(['/a.so', '/b.so', '/c.so']));
   it('lists mapped files once', () =>

@@ -80,6 +80,14 @@ systems:
     await mps?.teardown();
   });
 
+  it('names the library that LD_PRELOAD splits, not its parts', async () => {
+    libraryFile(folder, 'with space.so');
+    const custom = (preload: string) => `systems:\n  - { kind: custom, name: a, env: { LD_PRELOAD: "${preload}" } }`;
+    for (const preload of [`${folder}/with space.so`, `${folder}/layer.so:${folder}/with space.so`])
+      expect(await refusal(custom(preload))).toMatch(/with space\.so': LD_PRELOAD separates paths at spaces: give/);
+    expect(await refusal(custom(`${folder}/layer.so:${folder}/libvgpu.so`))).toBe('accepted');
+  });
+
   it('reads JSON', async () =>
     expect(await read('{"systems": [{"kind": "fcsp", "sm": 50, "uvm": true, "env": {"A": 1}}]}')).toHaveLength(1));
 

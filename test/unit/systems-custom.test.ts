@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSystem } from '../../lib/systems/kinds.js';
@@ -36,6 +36,16 @@ describe('a custom system', () => {
       GPU: `${gpu.uuid} 0`,
     });
     expect(system.argvPrefix({ id: 3 })).toEqual(['taskset', '-c', '3']);
+  });
+
+  it('refuses to preload from a run directory whose path LD_PRELOAD would split', async () => {
+    const system = create({ env: { LD_PRELOAD: '{runDir}/layer.so' } });
+    const run = { ...runState(folder), directory: join(folder, 'with space') };
+    mkdirSync(run.directory);
+    onTestFinished(() => system.teardown().catch(() => {}));
+    await expect(system.prepare(run)).rejects.toThrow(
+      /Expected \{runDir\} in LD_PRELOAD of mine.*received '.*with space.*': LD_PRELOAD separates paths at spaces\. Set TMPDIR/,
+    );
   });
 
   it('drops inherited variables, and may use its own MPS daemon', async () => {

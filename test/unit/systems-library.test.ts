@@ -49,9 +49,20 @@ describe('a library to preload', () => {
     expect(why(elfHeader({ machine: 62 }))).toBeNull();
   });
 
-  it.each(['a b.so', 'a:b.so', '$ORIGIN.so', 'a\n.so'])(
-    'is refused where LD_PRELOAD cannot hold its path: %j',
-    (name) => expect(() => check(name)).toThrow(/LD_PRELOAD cannot hold a path with white space, : or \$/),
+  it.each([
+    ['a b.so', 'LD_PRELOAD separates paths at spaces'],
+    ['a:b.so', 'LD_PRELOAD separates paths at colons'],
+    ['$ORIGIN.so', 'LD_PRELOAD expands $'],
+    ['${LIB}.so', 'LD_PRELOAD expands $'],
+    ['a\n.so', 'the kernel lists a path with a line break as another one'],
+  ])('is refused where it cannot be preloaded by its path: %j', (name, why) => {
+    libraryFile(folder, name);
+    expect(() => check(name)).toThrow(refusal(name, `${why}: give it another path (a copy will do)`));
+  });
+
+  it.each(['a,b.so', 'a;b.so', 'é日.so', 'a\tb.so', 'a\u00a0b.so', 'a%b\\c.so'])(
+    'is taken where the loader takes its path: %j',
+    (name) => expect(check(libraryFile(folder, name))).toBe(join(folder, name)),
   );
 });
 

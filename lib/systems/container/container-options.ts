@@ -10,6 +10,7 @@ import type { ContainerSource, Mount, Runtime, RuntimeKind } from '../../workers
 import { readBundle } from '../../workers/container/container-launcher.js';
 import { unmountable } from '../../workers/container/engine-command.js';
 import { inPath } from '../in-path.js';
+import { parseVariable } from '../ld-preload.js';
 import type { System } from '../system.js';
 import { type containerSettings, type gpuWays, layerKinds } from './container-settings.js';
 
@@ -129,7 +130,12 @@ function layerOf(given: RawMap, place: Place, name: string, createLayer: CreateL
     );
   if (Object.hasOwn(settings, 'name')) throw place.error('layer', 'Expected name of container, not of its layer.');
   for (const path of pathsOf(settings))
-    if (!isAbsolute(path)) throw place.expected('layer', 'given with absolute paths', `${quoted(path)} is relative.`);
+    if (!isAbsolute(path))
+      throw place.expected(
+        'layer',
+        'given with absolute paths (LD_PRELOAD separates them at spaces and colons)',
+        `${quoted(path)} is relative.`,
+      );
   return place.within('layer', () => createLayer(kind, { ...settings, name }));
 }
 
@@ -148,7 +154,7 @@ function unfolded(settings: RawMap): RawMap {
 
 function pathsOf({ library, env }: RawMap): string[] {
   const preload = env !== undefined && isMap(env) ? env.LD_PRELOAD : undefined;
-  const preloads = typeof preload === 'string' ? preload.split(/[\s:]+/).filter((path) => path.includes('/')) : [];
+  const preloads = typeof preload === 'string' ? parseVariable(preload).filter((path) => path.includes('/')) : [];
   return [...(typeof library === 'string' ? [library] : []), ...preloads];
 }
 

@@ -21,6 +21,7 @@ import { runCommand } from '../command.js';
 import { sha256 } from '../file-hash.js';
 import { judge } from '../judgement.js';
 import { parseVariable } from '../ld-preload.js';
+import { checkDriverPath } from '../loader-path.js';
 import { isSecret } from '../spec.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from '../system.js';
 import { FIRST_LOOK, SOLE_TENANT } from '../system.js';
@@ -122,6 +123,7 @@ export class ContainerSystem implements System {
     const { simulatedDriver } = run.target;
     if (simulatedDriver !== null && (this.#options.pid === 'private' || this.#options.ipc === 'private'))
       throw new UsageError(`Expected pid and ipc of ${this.name} to be host: a simulated card is shared memory.`);
+    if (simulatedDriver !== null) checkDriverPath(simulatedDriver);
     const prefix = `gvb-${run.runId}-${process.pid}-${this.name.toLowerCase().replace(/[^a-z0-9]/g, '')}-`;
     const mounts = this.#mounts(run);
     const { access, refused } = await gpuAccess(this.#options, run);

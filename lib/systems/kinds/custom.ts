@@ -17,7 +17,7 @@ import type { Place } from '../../config/setting-place.js';
 import { list, settings } from '../../config/read.js';
 import { CustomSystem } from '../custom.js';
 import type { CustomProfile } from '../custom-profile.js';
-import { checkLibrary } from '../library.js';
+import { checkLibrary, unsplit } from '../library.js';
 import { type Placeholder, placeholders } from '../placeholders.js';
 import { absolutePreloads, fixedPreloads } from '../source.js';
 import type { Capabilities } from '../system.js';
@@ -138,7 +138,8 @@ export const custom = kindOf({
     const fixed = fixedPreloads(preload ?? '');
     const missing = allowMissing ? fixed.flatMap((path) => notAvailable(path, folder) ?? []) : [];
     if (missing.length === 0)
-      for (const path of fixed) place.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
+      for (const path of fixed)
+        place.within('env', () => checkLibrary(unsplit(path, preload ?? '', folder), `LD_PRELOAD of ${name}`, folder));
     const env = { ...described.env, ...(preload !== undefined && { LD_PRELOAD: absolutePreloads(preload, folder) }) };
     return new CustomSystem({
       name,
