@@ -1,18 +1,18 @@
 /** `gpu-virt-bench profile -- COMMAND…` */
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { isatty } from 'node:tty';
 import { readDriverFiles } from '../environment/driver-files.js';
 import { toolVersion } from '../environment/tool.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { counterLibrary } from '../native/load.js';
+import { counterLibrary, keeperOrThrow } from '../native/load.js';
 import { profileSummary } from '../report/call-profile.js';
 import { type CallProfile, type Phase, PROFILE_VERSION } from '../results/call-profile.js';
 import { plain } from '../results/plain.js';
 import { type Recording, recordCalls, type Window } from '../run/record-calls.js';
 import { callerEnvironment } from '../systems/environment.js';
 import type { ForegroundProgram } from '../workers/foreground.js';
-import type { Ending } from '../workers/launcher.js';
+import { leftText } from '../workers/kept-program.js';
 import { exitCodes } from './exit-codes.js';
 import { InterruptedError } from './interruption.js';
 import { parseNumber } from './options.js';
@@ -49,6 +49,7 @@ export async function profile(command: string[], raw: RawProfileOptions): Promis
     command,
     environment: callerEnvironment(),
     library,
+    keeper: keeperOrThrow(),
     window,
     onStart: (program) => passSignals(program, interruptions),
     onPhase: say,
@@ -66,9 +67,10 @@ export async function profile(command: string[], raw: RawProfileOptions): Promis
   await writeWhole(raw.output, `${JSON.stringify(made, null, 2)}\n`);
   say(profileSummary(made));
   say(`Written to ${plain(raw.output)}; compare overhead --profile ${plain(raw.output)} prices it.`);
-  const code = codeOf(recording.ending);
+  const { code, how, left } = recording.ending;
+  if (left !== null) warn(`the program left ${leftText(left)}: the profile is of what they did until then.`);
   if (interruptions.length > 0) return exitCodes.interrupted;
-  if (code !== 0) warn(`the program ended with ${recording.ending.how}: the profile is of what it did until then.`);
+  if (code !== 0) warn(`the program ended with ${how}: the profile is of what it did until then.`);
   return code;
 }
 
@@ -117,13 +119,10 @@ function passSignals(program: ForegroundProgram, interruptions: NodeJS.Signals[]
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       interruptions.push(name);
-      if (interruptions.length > 1) program.signal('SIGKILL');
-      else if (name !== 'SIGINT' || !isAtTerminal) program.signal(name);
+      if (interruptions.length > 1) program.kill();
+      else if (name !== 'SIGINT' || !isAtTerminal) void program.signal(name);
     });
 }
-
-/** The program's exit code, as a shell reports it. */
-const codeOf = ({ exitCode, signal }: Ending): number => exitCode ?? 128 + (signal ? constants.signals[signal] : 0);
 
 function originOf(
   { counts: { driver }, ending }: Recording,

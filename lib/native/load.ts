@@ -94,6 +94,15 @@ export function keeperProgram(): string | null {
   return candidates.find((file) => existsSync(file)) ?? null;
 }
 
+export function keeperOrThrow(): string {
+  const keeper = keeperProgram();
+  if (keeper !== null) return keeper;
+  throw new BenchError(
+    'NO_ADDON',
+    'gvb-keeper, which starts the program, is missing: run npm run build:native in a checkout, else reinstall the package.',
+  );
+}
+
 /**
  * The library that records the mapped files of each process of a user's program, or null if it is neither built nor
  * shipped.

@@ -1,6 +1,5 @@
 /** Runs a program with its driver calls counted, in all processes that it starts. */
 import { rm } from 'node:fs/promises';
-import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type CallCounts, readCallCounts } from '../native/call-counts.js';
 import type { Phase } from '../results/call-profile.js';
@@ -8,8 +7,7 @@ import { exportedSymbols } from '../systems/elf.js';
 import { parseVariable } from '../systems/ld-preload.js';
 import { loaderPath } from '../systems/loader-path.js';
 import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-directory.js';
-import { type ForegroundProgram, startInForeground } from '../workers/foreground.js';
-import type { Ending } from '../workers/launcher.js';
+import { type ForegroundEnding, ForegroundProgram } from '../workers/foreground.js';
 import { LineSplitter } from '../workers/lines.js';
 import { MARKS, markIn, Phases, type Snapshot } from './phases.js';
 
@@ -28,6 +26,8 @@ interface RecordRequest {
   environment: NodeJS.ProcessEnv;
   /** libgvb-count.so */
   library: string;
+  /** gvb-keeper */
+  keeper: string;
   /** Null: the program's output marks the phases. */
   window: Window | null;
   onStart: (program: ForegroundProgram) => void;
@@ -38,7 +38,7 @@ interface RecordRequest {
 export interface Recording {
   phases: Phase[];
   counts: CallCounts;
-  ending: Ending;
+  ending: ForegroundEnding;
 }
 
 /** Throws UsageError if the program cannot be started, or could not be counted. */
@@ -48,10 +48,10 @@ export async function recordCalls(request: RecordRequest): Promise<Recording> {
   const folder = await makeRunDirectory('calls');
   try {
     const environment = { ...request.environment, LD_PRELOAD: preload, GVB_COUNT_FOLDER: folder };
-    const program = startInForeground(request.command, environment, request.window === null);
-    const failure = await program.started;
-    if (failure)
-      throw new UsageError(`Could not start ${quoted(request.command[0] ?? '')}: ${whyUnreadable(failure)}.`);
+    const { command, keeper, window } = request;
+    const program = new ForegroundProgram({ command, environment, keeper, isRead: window === null });
+    if ((await program.begun) === null)
+      throw new UsageError(`Could not start ${quoted(command[0] ?? '')}: ${(await program.done).refused}.`);
     request.onStart(program);
     return await watched(request, program, folder);
   } finally {
@@ -82,7 +82,8 @@ async function watched(request: RecordRequest, program: ForegroundProgram, folde
   const stop = request.window
     ? byClock(phases, request.window, request, snapshot)
     : byMarks(phases, program, request, snapshot);
-  const ending = await program.ended;
+  program.forward();
+  const ending = await program.ended();
   stop();
   const counts = readCallCounts(folder);
   if (phases.open !== null) {

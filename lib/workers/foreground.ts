@@ -1,16 +1,28 @@
-/** A user's program at the user's terminal: it has the terminal's input and output, and receives its signals. */
-import { spawn } from 'node:child_process';
+/**
+ * A user's program at the user's terminal, under gvb-keeper like any other: it has the terminal's input and output, and
+ * receives its signals. Nothing that it started outlives it, or this process.
+ */
 import { fstatSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import type { Ending } from './launcher.js';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { GRACE_MS, Kept, type MainEnding, type Outcome, startKeeper, STRAGGLER_MS } from './kept-program.js';
 
-export interface ForegroundProgram {
-  /** Its standard output, to be forwarded to ours; null if it writes to ours itself. */
-  stdout: Readable | null;
-  /** An error if it could not be started. */
-  started: Promise<Error | null>;
-  ended: Promise<Ending>;
-  signal: (name: NodeJS.Signals) => void;
+export interface ForegroundRequest {
+  command: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  /** Path of gvb-keeper. */
+  keeper: string;
+  /** Its standard output is piped to us first. */
+  isRead: boolean;
+}
+
+export interface ForegroundEnding {
+  /** `exit code 3`, `SIGKILL`. */
+  how: string;
+  /** The exit code that a shell reports. */
+  code: number;
+  /** What it left running, which was ended. */
+  left: Outcome['left'];
 }
 
 /**
@@ -27,29 +39,51 @@ function isPipe(descriptor: number): boolean {
   }
 }
 
-/** `isRead`: its standard output is piped to us first. It stays in our process group. */
-export function startInForeground(
-  [command = '', ...args]: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  isRead: boolean,
-): ForegroundProgram {
-  const child = spawn(command, args, {
-    env: environment,
-    stdio: ['inherit', isRead || isPipe(1) ? 'pipe' : 'inherit', isPipe(2) ? 'pipe' : 'inherit'],
-    shell: false,
-  });
-  child.stdout?.pipe(process.stdout, { end: false });
-  child.stderr?.pipe(process.stderr, { end: false });
-  const started = new Promise<Error | null>((resolve) => {
-    child.once('spawn', () => resolve(null));
-    child.once('error', resolve);
-  });
-  const ended = new Promise<Ending>((resolve) => {
-    child.once('error', (error) =>
-      resolve({ how: `could not be started (${error.message})`, exitCode: null, signal: null }),
-    );
-    // Waits until its whole output has been read. A child that holds the pipe open belongs to the program.
-    child.once('close', (exitCode, signal) => resolve({ how: signal ?? `exit code ${exitCode}`, exitCode, signal }));
-  });
-  return { stdout: child.stdout, started, ended, signal: (name) => void child.kill(name) };
+/** It stays in our process group. */
+export class ForegroundProgram extends Kept {
+  /** Its standard output, which `forward` passes on to ours; null if it writes to ours itself. */
+  readonly stdout: Readable | null;
+  readonly #stderr: Readable | null;
+  /** Null while it runs. */
+  #main: MainEnding | null = null;
+
+  constructor({ command, environment, keeper, isRead }: ForegroundRequest) {
+    const options = { keeper, environment, cwd: process.cwd(), stragglerMs: STRAGGLER_MS, graceMs: GRACE_MS };
+    const outputs = [isRead || isPipe(1) ? 'pipe' : 'inherit', isPipe(2) ? 'pipe' : 'inherit'] as const;
+    const child = startKeeper(command, options, ['inherit', ...outputs, 'pipe', 'pipe'], ['--foreground']);
+    const [reports, control] = child.stdio.slice(3) as [Readable, Writable];
+    super(child, { control, reports }, environment);
+    [this.stdout, this.#stderr] = [child.stdout, child.stderr];
+    void this.mainEnded.then((main) => (this.#main = main));
+  }
+
+  /** Passes its output on. Until then it waits, so that a reader of `stdout` misses nothing. */
+  forward(): void {
+    this.stdout?.pipe(process.stdout, { end: false });
+    this.#stderr?.pipe(process.stderr, { end: false });
+  }
+
+  /** When nothing of it is left, and all output was read. */
+  async ended(): Promise<ForegroundEnding> {
+    const { main, left } = await this.done;
+    if (main === null)
+      return { how: 'SIGKILL, as gvb-keeper, which started it, did', code: 128 + constants.signals.SIGKILL, left };
+    if (main.exitCode !== null) return { how: `exit code ${main.exitCode}`, code: main.exitCode, left };
+    return { how: signalName(main.signal ?? 0), code: 128 + (main.signal ?? 0), left };
+  }
+
+  /** To its first process. */
+  async signal(name: NodeJS.Signals): Promise<void> {
+    const begun = await this.begun;
+    if (begun === null || this.#main !== null) return;
+    try {
+      process.kill(begun.pid, name);
+    } catch {
+      // It has just ended.
+    }
+  }
 }
+
+/** Real-time signals have no name. */
+const signalName = (number: number): string =>
+  Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`;

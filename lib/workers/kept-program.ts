@@ -3,7 +3,7 @@
  * resource use covers all its processes, and none outlives the run. Times are of CLOCK_MONOTONIC in nanoseconds, like
  * those of `process.hrtime.bigint`.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { getSystemErrorMap } from 'node:util';
@@ -64,16 +64,26 @@ export interface Outcome {
 
 const KEEPER_MARK = 'GVB_KEPT';
 
-const living = new Set<KeptProgram>();
+/** How long processes of a program may outlive its first one. */
+export const STRAGGLER_MS = 2_000;
+/** From SIGTERM to SIGKILL, as container runtimes have it. */
+export const GRACE_MS = 10_000;
+
+const living = new Set<Kept>();
 
 /** Kills them at once, with all processes that they started. */
 export function killKeptPrograms(): void {
   for (const program of living) program.kill();
 }
 
-export class KeptProgram {
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+/** Streams to the keeper and from it. */
+interface Channels {
+  control: Writable;
+  reports: Readable;
+}
+
+/** What a program in its own process group and one at the terminal have in common. */
+export abstract class Kept {
   /** PID of the keeper, the ancestor of all processes of the program; null if it could not be started. */
   readonly keeperPid: number | null;
   /** Null if it could not be started. */
@@ -87,21 +97,11 @@ export class KeptProgram {
   #onBegun: (begun: Begun | null) => void = () => {};
   #onMain: (ending: MainEnding | null) => void = () => {};
 
-  constructor(command: readonly string[], { keeper, environment, cwd, stragglerMs, graceMs }: KeptOptions) {
+  protected constructor(child: ChildProcess, { control, reports }: Channels, environment: NodeJS.ProcessEnv) {
     const mark = `${KEEPER_MARK}=${randomUUID()}`;
-    const child = spawn(keeper, [cwd, String(stragglerMs), String(graceMs), ...command], {
-      env: {},
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      // It leaves the terminal by itself.
-      detached: false,
-      shell: false,
-    });
     this.begun = new Promise((resolve) => (this.#onBegun = resolve));
     this.mainEnded = new Promise((resolve) => (this.#onMain = resolve));
-    const [control, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
     this.keeperPid = child.pid ?? null;
-    this.stdout = stdout;
-    this.stderr = stderr;
     this.#control = control;
     // The keeper may end before it reads; its end is reported.
     control.on('error', () => {});
@@ -158,6 +158,38 @@ export class KeptProgram {
     }
   }
 }
+
+/** A program in a process group of its own, away from the terminal, whose output is read. */
+export class KeptProgram extends Kept {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+
+  constructor(command: readonly string[], options: KeptOptions) {
+    const child = startKeeper(command, options, ['pipe', 'pipe', 'pipe', 'pipe']);
+    const [control, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+    super(child, { control, reports }, options.environment);
+    [this.stdout, this.stderr] = [stdout, stderr];
+  }
+}
+
+/** `flags` of native/keeper/main.cpp say which descriptor is what. */
+export const startKeeper = (
+  command: readonly string[],
+  { keeper, cwd, stragglerMs, graceMs }: KeptOptions,
+  stdio: StdioOptions,
+  flags: readonly string[] = [],
+): ChildProcess =>
+  spawn(keeper, [...flags, cwd, String(stragglerMs), String(graceMs), ...command], {
+    env: {},
+    stdio,
+    // It leaves the terminal by itself.
+    detached: false,
+    shell: false,
+  });
+
+/** `2 processes running (12:sleep, 13:cat), which were killed`. */
+export const leftText = ({ count, named }: NonNullable<Outcome['left']>): string =>
+  `${count} ${count === 1 ? 'process' : 'processes'} running (${named.replaceAll(',', ', ')}), which were killed`;
 
 /** The format that native/keeper/main.cpp reads. */
 function encoded(environment: NodeJS.ProcessEnv): Buffer {

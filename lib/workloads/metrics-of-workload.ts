@@ -5,7 +5,7 @@ import type { PerChoice } from '../metrics/per.js';
 import { type EnergyMetric, energyMetrics } from '../costs/energy-metrics.js';
 import { median } from '../stats/median.js';
 import type { Delta } from '../stats/effect.js';
-import { GRACE_MS } from './run-once.js';
+import { GRACE_MS } from '../workers/kept-program.js';
 import { type ExecSettings, type Memory, measureRound, REPEAT_RULE, type Round } from './round-of-runs.js';
 import type { MeasuredRun } from './measured-run.js';
 import { decidingKey, representative } from './deciding.js';

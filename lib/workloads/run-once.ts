@@ -1,9 +1,8 @@
 /** One run of a program: from its start until nothing of it is left. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keeperProgram, witnessLibrary } from '../native/load.js';
-import { BenchError } from '../native/errors.js';
-import { KeptProgram, type Outcome, type Used } from '../workers/kept-program.js';
+import { keeperOrThrow, witnessLibrary } from '../native/load.js';
+import { GRACE_MS, KeptProgram, leftText, type Outcome, STRAGGLER_MS, type Used } from '../workers/kept-program.js';
 import type { Launcher, RemoteCommand } from '../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from './extract.js';
 import type { GpuRecord } from './gpu-record.js';
@@ -62,16 +61,12 @@ export interface Run {
   phases: RunPhase[];
 }
 
-/** How long processes of the program may outlive its first one. */
-const STRAGGLER_MS = 2_000;
 /** What is said of shorter ones would be noise. */
 const SHORTEST_OUTLIVED_S = 0.01;
 const outlivedText = (seconds: number): string =>
   `processes that it started ran for ${seconds.toFixed(2)} s after its first one had ended: the wall time includes them`;
 /** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
 const REMOVAL_MS = 20_000;
-/** From SIGTERM to SIGKILL, as container runtimes have it. */
-export const GRACE_MS = 10_000;
 const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set() };
 
 /** Rejects only with the reason of the signal. Nothing of the program is left then, either. */
@@ -90,15 +85,6 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   } finally {
     await witness?.remove();
   }
-}
-
-function keeperOrThrow(): string {
-  const keeper = keeperProgram();
-  if (keeper !== null) return keeper;
-  throw new BenchError(
-    'NO_ADDON',
-    'gvb-keeper, which starts the program, is missing: run npm run build:native in a checkout, else reinstall the package.',
-  );
 }
 
 interface Beginning {
@@ -277,7 +263,7 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
     return `it ${main.how} before it was ready (${awaitedText(workload.ready, course)}).${said}`;
   if (left !== null)
-    return `it ${main.how} and left ${left.count} ${left.count === 1 ? 'process' : 'processes'} running (${left.named.replaceAll(',', ', ')}), which were killed: its time is not that of its work. Keep it in the foreground`;
+    return `it ${main.how} and left ${leftText(left)}: its time is not that of its work. Keep it in the foreground`;
   if (workload.load && course.serving === 'now' && course.stoppedBecause === null)
     return `it ${main.how} under its load, before all requests were answered.${said}`;
   const { exitCode, signal } = main;

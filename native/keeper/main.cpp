@@ -1,11 +1,12 @@
 // Keeps one program of a user: starts it, forwards its output, reports its end, and at the end kills everything it left
 // behind. A layer cannot see it: nothing is preloaded into it, and the program's environment arrives by file
 // descriptor.
-//   gvb-keeper FOLDER STRAGGLER_MS GRACE_MS COMMAND ARGUMENT…
-// Descriptors: 0 control, 1 and 2 the program's output, 3 reports, one per line (lib/workers/kept-program.ts). Control:
-// the length of the environment (32 bits, little-endian), its strings, each with a terminating zero; then single
-// letters: S asks all processes to end (SIGTERM, after GRACE_MS SIGKILL), K kills them all. The end of control kills
-// them too: nothing needs the program any more.
+//   gvb-keeper [--foreground] FOLDER STRAGGLER_MS GRACE_MS COMMAND ARGUMENT…
+// Descriptors: 0 control, 1 and 2 the program's output, 3 reports, one per line (lib/workers/kept-program.ts). In the
+// foreground the program has 0, 1 and 2 itself, the terminal and its signals too, and 4 is control. Control: the length
+// of the environment (32 bits, little-endian), its strings, each with a terminating zero; then single letters: S asks
+// all processes to end (SIGTERM, after GRACE_MS SIGKILL), K kills them all. The end of control kills them too: nothing
+// needs the program any more.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,9 @@
 namespace gvb::keeper {
 namespace {
 
-constexpr int kControl = 0;
+// Descriptor of control.
+constexpr int kBehind = 0;
+constexpr int kInForeground = 4;
 constexpr int kReports = 3;
 constexpr uint32_t kMostEnvironment = 16 << 20;
 constexpr long long kNsPerMs = 1'000'000;
@@ -52,10 +56,10 @@ void report(const char* format, ...) {
   if (length > 0 && write(kReports, line, std::min<size_t>(static_cast<size_t>(length), sizeof line - 1)) < 0) return;
 }
 
-bool read_fully(void* into, size_t bytes) {
+bool read_fully(int control, void* into, size_t bytes) {
   auto* at = static_cast<char*>(into);
   while (bytes > 0) {
-    const ssize_t got = read(kControl, at, bytes);
+    const ssize_t got = read(control, at, bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += got;
@@ -64,11 +68,11 @@ bool read_fully(void* into, size_t bytes) {
   return true;
 }
 
-bool read_environment(std::vector<std::string>& environment) {
+bool read_environment(int control, std::vector<std::string>& environment) {
   uint32_t bytes = 0;
-  if (!read_fully(&bytes, sizeof bytes) || bytes > kMostEnvironment) return false;
+  if (!read_fully(control, &bytes, sizeof bytes) || bytes > kMostEnvironment) return false;
   std::string block(bytes, '\0');
-  if (!read_fully(block.data(), bytes)) return false;
+  if (!read_fully(control, block.data(), bytes)) return false;
   for (size_t at = 0; at < block.size();) {
     const size_t end = std::min(block.find('\0', at), block.size());
     environment.push_back(block.substr(at, end - at));
@@ -104,9 +108,15 @@ struct Patience {
 
 class Keeper {
  public:
-  Keeper(const Started& started, int signals, const Patience& patience)
+  // Descriptors.
+  struct Inputs {
+    int control, signals;
+  };
+
+  Keeper(const Started& started, const Inputs& inputs, const Patience& patience)
       : main_(started.pid),
-        signals_(signals),
+        control_(inputs.control),
+        signals_(inputs.signals),
         straggler_ms_(patience.straggler_ms),
         grace_ms_(patience.grace_ms),
         relays_{Relay(started.outputs[0], 1), Relay(started.outputs[1], 2)} {}
@@ -135,7 +145,7 @@ class Keeper {
 
   void wait_for_something() {
     std::vector<pollfd> wanted{{signals_, POLLIN, 0}};
-    if (!is_control_closed_) wanted.push_back({kControl, POLLIN, 0});
+    if (!is_control_closed_) wanted.push_back({control_, POLLIN, 0});
     const size_t first_relay = wanted.size();
     for (const Relay& relay : relays_)
       if (relay.open()) wanted.push_back(relay.wanted());
@@ -157,7 +167,7 @@ class Keeper {
 
   void obey() {
     char letter = 0;
-    const ssize_t got = read(kControl, &letter, 1);
+    const ssize_t got = read(control_, &letter, 1);
     if (got < 0 && errno == EINTR) return;
     if (got <= 0) is_control_closed_ = true;
     if (got == 1 && letter == 'K') return kill_all();
@@ -210,6 +220,7 @@ class Keeper {
 
   pid_t main_;
   long long last_ns_ = 0;  // when the last process so far was seen to have ended
+  int control_;
   int signals_;
   long long straggler_ms_;
   long long grace_ms_;
@@ -235,26 +246,39 @@ void leave_terminal() {
   close(terminal);
 }
 
-int keep(char** arguments) {
-  leave_terminal();
+// In the foreground, the terminal's signals reach the keeper too, and are the program's to obey. Those that stop and
+// continue the whole group stay as they are.
+void block_signals(bool is_foreground) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGCHLD);
+  if (is_foreground)
+    for (const int each : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH})
+      sigaddset(&blocked, each);
+  sigprocmask(SIG_BLOCK, &blocked, nullptr);
+}
+
+int keep(char** arguments, bool is_foreground) {
+  if (!is_foreground) leave_terminal();
+  const int control = is_foreground ? kInForeground : kBehind;
+  block_signals(is_foreground);
   std::vector<std::string> environment;
-  if (!read_environment(environment)) return 2;
+  if (!read_environment(control, environment)) return 2;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &child, nullptr);
   const int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals < 0) return 2;
-  for (const int descriptor : {kControl, 1, 2, kReports}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  const Started started = start(arguments[1], arguments + 4, environment);
+  for (const int descriptor : {control, kReports}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  const Started started = start(arguments[0], arguments + 3, environment, is_foreground);
   if (!started.refused.empty()) {
     report("refused %s %d\n", started.refused.c_str(), started.error);
     return 0;
   }
   report("started %d %lld\n", started.pid, started.at_ns);
-  Keeper(started, signals, {std::atoll(arguments[2]), std::atoll(arguments[3])}).run();
+  Keeper(started, {control, signals}, {std::atoll(arguments[1]), std::atoll(arguments[2])}).run();
   return 0;
 }
 
@@ -262,7 +286,9 @@ int keep(char** arguments) {
 }  // namespace gvb::keeper
 
 int main(int count, char** arguments) {
-  if (count >= 5) return gvb::keeper::keep(arguments);
-  std::fprintf(stderr, "gvb-keeper is started by gpu-virt-bench exec.\n");
+  const bool is_foreground = count >= 2 && std::strcmp(arguments[1], "--foreground") == 0;
+  const int options = is_foreground ? 2 : 1;
+  if (count >= options + 4) return gvb::keeper::keep(arguments + options, is_foreground);
+  std::fprintf(stderr, "gvb-keeper is started by gpu-virt-bench exec and profile.\n");
   return 2;
 }

@@ -27,11 +27,20 @@ struct Failure {
 
 const char* name_of(Step step) { return step == Step::kFolder ? "folder" : step == Step::kPipe ? "pipe" : "program"; }
 
-// The pipe ends that the child writes to.
+// The pipe ends that the child writes to; -1: it has the keeper's descriptors.
 struct Ends {
   int outputs[2];
   int report;
 };
+
+// Away from the terminal.
+bool take_outputs(const int (&outputs)[2]) {
+  setpgid(0, 0);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(outputs[0], 1) < 0 || dup2(outputs[1], 2) < 0) return false;
+  close(nothing);
+  return true;
+}
 
 [[noreturn]] void become(const char* folder, char* const* command, std::vector<std::string>& environment,
                          const Ends& ends, pid_t keeper) {
@@ -39,14 +48,12 @@ struct Ends {
   // The first process dies with the keeper, however that ends; the keeper may have ended before this call.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(127);
-  setpgid(0, 0);
+  if (ends.outputs[0] >= 0 && !take_outputs(ends.outputs)) fail(report, Step::kPipe);
+  // The keeper ignores it, and a program that is not told to would see errors in place of its end.
+  std::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(ends.outputs[0], 1) < 0 || dup2(ends.outputs[1], 2) < 0)
-    fail(report, Step::kPipe);
-  close(nothing);
   if (chdir(folder) != 0) fail(report, Step::kFolder);
   std::vector<char*> variables;
   variables.reserve(environment.size() + 1);
@@ -66,11 +73,11 @@ long long now_ns() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-Started start(const char* folder, char* const* command, std::vector<std::string>& environment) {
+Started start(const char* folder, char* const* command, std::vector<std::string>& environment, bool is_foreground) {
   Started started;
   int write_ends[2] = {-1, -1};
   int report[2] = {-1, -1};
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2 && !is_foreground; ++i) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
       started.refused = "pipe";
@@ -94,8 +101,8 @@ Started start(const char* folder, char* const* command, std::vector<std::string>
     started.error = errno;
   }
   close(report[1]);
-  close(write_ends[0]);
-  close(write_ends[1]);
+  for (const int end : write_ends)
+    if (end >= 0) close(end);
   Failure failure{};
   // Returns once exec closes the other end, or the child reports a failure.
   if (started.pid > 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
@@ -103,7 +110,8 @@ Started start(const char* folder, char* const* command, std::vector<std::string>
     started.error = failure.error;
   }
   close(report[0]);
-  for (const int output : started.outputs) fcntl(output, F_SETFL, O_NONBLOCK);
+  for (const int output : started.outputs)
+    if (output >= 0) fcntl(output, F_SETFL, O_NONBLOCK);
   return started;
 }
 

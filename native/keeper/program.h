@@ -1,4 +1,5 @@
-// Starts the program in its own process group, with pipes for its output and exactly the given environment.
+// Starts the program with exactly the given environment: in its own process group with pipes for its output, or in the
+// foreground with the keeper's group, input and output.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +16,13 @@ struct Started {
   // What failed, with errno; empty if the program runs.
   std::string refused;
   int error = 0;
-  // Reading ends of its standard output and standard error.
+  // Reading ends of its standard output and standard error; -1 in the foreground.
   int outputs[2] = {-1, -1};
 };
 
 long long now_ns();
 
 // `command` ends with a null pointer. Each string of `environment` is NAME=VALUE.
-Started start(const char* folder, char* const* command, std::vector<std::string>& environment);
+Started start(const char* folder, char* const* command, std::vector<std::string>& environment, bool is_foreground);
 
 }  // namespace gvb::keeper

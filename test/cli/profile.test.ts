@@ -1,5 +1,6 @@
 /** `profile` with a program that makes known numbers of calls, and how `compare` and `report` use a profile. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
@@ -9,9 +10,20 @@ import type { CallProfile } from '../../lib/results/call-profile.js';
 import { readProfile } from '../../lib/results/read-profile.js';
 import { countedProgram } from '../native/counted-program.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
+import { passing } from '../waiting.js';
 import { undisturbed } from '../undisturbed.js';
 import { callProfile, phase } from '../unit/profile-fixtures.js';
-import { command, commandIn, emptyFolder, main, parseComparison, processesOf, root, start } from './command.js';
+import {
+  command,
+  commandIn,
+  emptyFolder,
+  main,
+  parseComparison,
+  processesOf,
+  root,
+  type Running,
+  start,
+} from './command.js';
 import { expectRefusal, refused } from './refused.js';
 
 let program = '';
@@ -149,6 +161,79 @@ describe('profile', () => {
     expect(code).toBe(130);
     expect(stderr).toMatch(/^error: Interrupted by SIGTERM before anything was measured\.$/m);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  describe('leaves nothing of its program', () => {
+    // A daemon in a session of its own, and a shell; both ignore what asks them to end.
+    const deaf = () =>
+      `trap "" TERM INT; setsid sleep 1000 > /dev/null 2>&1 & ${program} linked; echo waiting >&2; while :; do sleep 0.1; done`;
+    const nothingLeft = ({ mark }: Running) => passing(() => expect(processesOf(mark)).toEqual([]));
+
+    it('if the command is killed', async () => {
+      const running = start(['profile', '--', 'bash', '-c', deaf()]);
+      await running.said('waiting');
+      running.child.kill('SIGKILL');
+      await nothingLeft(running);
+    });
+
+    it('if it is interrupted twice, and writes the profile', async () => {
+      const folder = emptyFolder();
+      const running = start(['profile', '--', 'bash', '-c', deaf()], {}, '', folder);
+      await running.said('waiting');
+      running.child.kill('SIGTERM');
+      running.child.kill('SIGINT');
+      expect((await running.done).code).toBe(130);
+      await nothingLeft(running);
+      expect(await readProfile(join(folder, 'profile.json'))).toMatchObject({ origin: { ended: 'SIGKILL' } });
+    });
+
+    it('if its keeper is killed', async () => {
+      const running = start(['profile', '--', 'bash', '-c', deaf()]);
+      await running.said('waiting');
+      const { pid } = running.child;
+      process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')), 'SIGKILL');
+      const { code, stderr } = await running.done;
+      expect(code).toBe(137);
+      expect(stderr).toMatch(/ended with SIGKILL, as gvb-keeper, which started it, did: the profile is of what it did/);
+      await nothingLeft(running);
+    });
+
+    it('if it ends before what it started, whose exit code it keeps', async () => {
+      const daemon = `${program} linked; setsid sleep 1000 > /dev/null 2>&1 & exit 3`;
+      const running = start(['profile', '--', 'bash', '-c', daemon]);
+      const { code, stderr } = await running.done;
+      expect(code).toBe(3);
+      expect(stderr).toMatch(/^warning: the program left 1 process running \(\d+:sleep\), which were killed: /m);
+      await nothingLeft(running);
+    });
+
+    it('if the profile cannot be made', async () => {
+      const running = start(['profile', '--', 'bash', '-c', `sleep 1000 & echo waiting >&2; kill -9 $$`]);
+      expect((await running.done).code).toBe(1);
+      await nothingLeft(running);
+    });
+  });
+
+  it('leaves the terminal to its program, which may be typed into and interrupted', async () => {
+    const script = `${program} linked; [ -t 0 ] && [ -t 1 ] && read -r line && echo "read $line"; trap "echo caught; exit 9" INT; echo waiting; while :; do sleep 0.05; done`;
+    const file = join(emptyFolder(), 'out.json');
+    // `script` gives its command a terminal.
+    const command = `exec "$NODE" "$MAIN" profile --output "$FILE" -- sh -c "$SCRIPT"`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      env: {
+        ...{ PATH: process.env.PATH, HOME: emptyFolder(), SHELL: '/bin/sh', GVB_SIM: `region=${ownRegion('cli')}` },
+        ...{ NODE: process.execPath, MAIN: main, FILE: file, SCRIPT: script },
+      },
+    });
+    let printed = '';
+    child.stdout.on('data', (chunk: Buffer) => (printed += chunk));
+    const ended = once(child, 'close');
+    child.stdin.write('hello\n');
+    await passing(() => expect(printed).toContain('read hello\r\nwaiting'));
+    child.stdin.write('\x03');
+    expect((await ended)[0]).toBe(130);
+    expect(printed).toContain('caught');
+    expect(await readProfile(file)).toMatchObject({ origin: { ended: 'exit code 9' } });
   });
 
   it.each<[string, string[], RegExp]>([

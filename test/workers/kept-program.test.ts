@@ -68,6 +68,12 @@ describe('a kept program', () => {
     expect(started.printed).toMatchObject({ stdout: 'out\n', stderr: 'err\n' });
   });
 
+  it('ends at a closed pipe, as without the keeper', async () => {
+    const started = sh('yes | head -n 1');
+    await ended(started);
+    expect(started.printed).toMatchObject({ stdout: 'y\n', stderr: '' });
+  });
+
   it('has the CPU time of all its processes, including daemonised ones', async () => {
     const burn = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done';
     const [alone, away] = [sh(burn), sh(`(setsid bash -c '${burn}' &) ; ${burn}`)];

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { programCosts } from '../../../lib/metrics/program-costs.js';
-import { counterLibrary, interposerLibrary } from '../../../lib/native/load.js';
+import { counterLibrary, interposerLibrary, keeperOrThrow } from '../../../lib/native/load.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { recordCalls } from '../../../lib/run/record-calls.js';
 import { median } from '../../../lib/stats/median.js';
@@ -32,12 +32,13 @@ async function profiled() {
     command: [program, 'steps'],
     environment: environment(null),
     library: counterLibrary() ?? '',
+    keeper: keeperOrThrow(),
     window: { name: 'all', from: 0, for: null, steps: STEPS },
     onStart: () => {},
     onPhase: () => {},
     onWarning: () => {},
   });
-  expect(ending.exitCode).toBe(0);
+  expect(ending.code).toBe(0);
   return phase(phases[0]?.calls ?? {}, { seconds: phases[0]?.seconds ?? 0, steps: STEPS });
 }
 
