@@ -19,6 +19,8 @@ export interface Finished {
   how: string;
   /** The end of its combined stdout and stderr. */
   output: string;
+  /** Whether it printed more than that. */
+  isCut: boolean;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -38,10 +40,10 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   const stopped = once(stop, 'abort').then(() => null);
   try {
     const ending = await Promise.race([process.ended, stopped]);
-    if (ending !== null) return { exit: ending.exitCode, how: ending.how, output: log.text };
+    if (ending !== null) return { exit: ending.exitCode, how: ending.how, output: log.text, isCut: log.isCut };
     await process.kill();
     options.signal?.throwIfAborted();
-    return { exit: null, how: `ran past its ${timeoutMs / 1000} s and was killed`, output: log.text };
+    return { exit: null, how: `ran past its ${timeoutMs / 1000} s and was killed`, output: log.text, isCut: log.isCut };
   } finally {
     clearTimeout(timer);
   }

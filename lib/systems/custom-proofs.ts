@@ -124,10 +124,14 @@ async function command({ argv, exit, matches: pattern }: Of<'command'>, context:
   if (evidence.phase === 'process') return { proof, passed: null, detail: 'it is run once a round' };
   const finished = await run(filled);
   const found = pattern === null || (await matches(pattern, finished.output, { signal }));
+  const notes = [
+    ...(finished.isCut && pattern ? ['only the end of its output is kept and was looked at'] : []),
+    ...(found === null && pattern ? [tookTooLong(pattern)] : []),
+  ];
   return {
     proof,
     passed: finished.exit === exit && found === true,
-    detail: found === null && pattern ? `it ${finished.how}; ${tookTooLong(pattern)}` : `it ${finished.how}`,
+    detail: [`it ${finished.how}`, ...notes].join('; '),
     advice: 'Run it by hand to see why.',
   };
 }

@@ -14,12 +14,12 @@ const program = `
   const groups = () => {
     const found = [];
     for (const match of text.matchAll(pattern)) {
-      if (found.length === most) break;
+      if (found.length === most) return null;
       if (match[1] !== undefined) found.push(match[1]);
     }
     return found;
   };
-  parentPort.postMessage(most === undefined ? pattern.test(text) : groups());
+  parentPort.postMessage({ found: most === undefined ? pattern.test(text) : groups() });
 `;
 
 /** Results by pattern and text, because the same few paths are matched for every process of a system. */
@@ -45,40 +45,47 @@ export async function matches({ source, flags }: RegExp, text: string, options: 
   const key = JSON.stringify([source, flags, text]);
   const earlier = tooSlow.has(pattern) ? null : known.get(key);
   if (earlier !== undefined) return earlier;
-  const found = await matchInThread<boolean>({ source, flags, text }, limitMs, signal);
+  const answer = await matchInThread<boolean>({ source, flags, text }, limitMs, signal);
+  const found = answer === null ? null : answer.found;
   if (found === null) tooSlow.add(pattern);
   if (known.size >= MOST_KNOWN) known.clear();
   if (found !== null && text.length <= LONGEST_KNOWN) known.set(key, found);
   return found;
 }
 
-/** Enough for one run. */
-const MOST_GROUPS = 100_000;
+/** Bounds the memory: every one is a text of its own. */
+const MOST_GROUPS = 1_000_000;
 
-/**
- * The first group of every match, of at most 100 000; `pattern` has the flag g. Null if it timed out, for this text or
- * an earlier one.
- */
-export async function firstGroups({ source, flags }: RegExp, text: string, options: MatchOptions = {}) {
-  const { signal, limitMs = LIMIT_MS } = options;
+/** The first group of every match; `pattern` has the flag g. Or why there are none: a part of them stands for nothing. */
+export async function firstGroups(
+  expression: RegExp,
+  text: string,
+  { signal, limitMs = LIMIT_MS }: MatchOptions = {},
+): Promise<{ groups: string[] } | { missing: string }> {
+  const { source, flags } = expression;
   signal?.throwIfAborted();
   const pattern = JSON.stringify([source, flags]);
-  if (tooSlow.has(pattern)) return null;
-  const found = await matchInThread<string[]>({ source, flags, text, most: MOST_GROUPS }, limitMs, signal);
-  if (found === null) tooSlow.add(pattern);
-  return found;
+  if (tooSlow.has(pattern)) return { missing: tookTooLong(expression) };
+  const data = { source, flags, text, most: MOST_GROUPS };
+  const answer = await matchInThread<string[] | null>(data, limitMs, signal);
+  if (answer === null) {
+    tooSlow.add(pattern);
+    return { missing: tookTooLong(expression) };
+  }
+  if (answer.found !== null) return { groups: answer.found };
+  return { missing: `${source} matched more than ${MOST_GROUPS} times: let the program print fewer lines, or the sum` };
 }
 
 async function matchInThread<T>(
   data: { source: string; flags: string; text: string; most?: number },
   limitMs: number,
   signal: AbortSignal | undefined,
-): Promise<T | null> {
+): Promise<{ found: T } | null> {
   const thread = new Worker(program, { eval: true, workerData: data, env: {}, execArgv: [] });
   let timer: NodeJS.Timeout | undefined;
   let stop = () => {};
   try {
-    return await new Promise<T | null>((resolve, reject) => {
+    return await new Promise<{ found: T } | null>((resolve, reject) => {
       // Counts from the thread's start, which takes time on a busy machine that the pattern must not be charged for.
       thread.once('online', () => {
         timer = setTimeout(() => resolve(null), limitMs);

@@ -42,6 +42,7 @@ export class LineSplitter {
 export class BoundedLog {
   readonly #limit: number;
   #text = '';
+  #length = 0;
 
   constructor(limit = 64 * 1024) {
     this.#limit = limit;
@@ -49,7 +50,13 @@ export class BoundedLog {
 
   append(text: string): void {
     this.#text += text;
+    this.#length += text.length;
     if (this.#text.length > 2 * this.#limit) this.#text = this.text;
+  }
+
+  /** Whether its beginning is lost. */
+  get isCut(): boolean {
+    return this.#length > this.#limit;
   }
 
   get text(): string {

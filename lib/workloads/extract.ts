@@ -8,7 +8,7 @@ import { quoted } from '../errors/usage-error.js';
 import { boundedJson, JsonBoundsError } from '../results/bounded-json.js';
 import { mean } from '../stats/mean.js';
 import { median } from '../stats/median.js';
-import { firstGroups, tookTooLong } from '../systems/pattern.js';
+import { firstGroups } from '../systems/pattern.js';
 import { pointed } from './json-pointer.js';
 import { numbersInLines } from './lines-of-json.js';
 import { type Captured, IN_MEMORY_BYTES } from './output.js';
@@ -156,8 +156,9 @@ const some = (values: readonly number[], missing: string, notes: string[] = []):
   values.length > 0 ? { values: values as [number, ...number[]], notes } : { missing };
 
 async function byPattern(pattern: RegExp, text: string, signal: AbortSignal): Promise<Numbers> {
-  const groups = await firstGroups(pattern, text, { signal });
-  if (groups === null) return { missing: tookTooLong(pattern) };
+  const found = await firstGroups(pattern, text, { signal });
+  if ('missing' in found) return found;
+  const { groups } = found;
   const wrong = groups.find((group) => group.trim() === '' || !Number.isFinite(Number(group)));
   if (wrong !== undefined)
     return {

@@ -24,8 +24,8 @@ function parsed(text: string): { value: unknown } | null {
   }
 }
 
-/** The JSON at the end of a line, behind a tag or a time; null if there is none. */
-function jsonOf(line: string): JsonOfLine | null {
+/** The JSON at the end of a line, behind a tag or a time; null if there is none, `unread` if not all places were tried. */
+function jsonOf(line: string): JsonOfLine | 'unread' | null {
   let at = line.search(/[[{]/);
   for (let start = 0; at >= 0 && start < MOST_STARTS; start++) {
     const text = line.slice(at);
@@ -34,14 +34,22 @@ function jsonOf(line: string): JsonOfLine | null {
     const next = text.slice(1).search(/[[{]/);
     at = next < 0 ? -1 : at + 1 + next;
   }
-  return null;
+  return at < 0 ? null : 'unread';
+}
+
+/** The key as JSON has it, if it is one that text can be searched for. */
+function keyText(pointer: string): string | null {
+  const key = keysOfPointer(pointer).at(-1) ?? '';
+  return key === '' ? null : `${JSON.stringify(key)}:`;
 }
 
 /** Whether a text that is no JSON was meant to hold the metric: it begins like an object and has the key. */
 function isBroken(text: string, pointer: string): boolean {
-  const key = keysOfPointer(pointer).at(-1) ?? '';
-  return key !== '' && /^\s*\{/.test(text) && text.includes(`${JSON.stringify(key)}:`);
+  const key = keyText(pointer);
+  return key !== null && /^\s*\{/.test(text) && text.includes(key);
 }
+
+const shortened = (line: string): string => quoted(line.trim().slice(0, LONGEST_QUOTE));
 
 type LinesOfJson =
   | { values: number[]; notes: string[] }
@@ -58,8 +66,12 @@ export function numbersInLines(pointer: string, text: string): LinesOfJson {
   let behind = 0;
   for (const line of text.split(/\r\n|[\r\n]/)) {
     const found = jsonOf(line);
+    if (found === 'unread') {
+      if (!line.includes(keyText(pointer) ?? '')) continue;
+      return { missing: `the line ${shortened(line)} has more than ${MOST_STARTS} brackets before its JSON` };
+    }
     const value = found ? pointed(found.value, pointer) : undefined;
-    const quote = () => quoted(line.trim().slice(0, LONGEST_QUOTE));
+    const quote = () => shortened(line);
     if (isBroken(found ? line.slice(0, found.at) : line, pointer))
       return { missing: `the line ${quote()} is not JSON` };
     if (value === undefined) continue;

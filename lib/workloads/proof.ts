@@ -21,6 +21,8 @@ export interface Expected {
   layer: string | null;
   /** The container of the program; absent if it was started on this machine itself. */
   container?: Container;
+  /** How many more processes were noticed and not looked at. Default: 0. */
+  unread?: number;
   /** What is known of its processes as clients of MPS, under a system of that kind. */
   mps?: MpsClients;
 }
@@ -31,7 +33,15 @@ const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.te
 /** A process may have been seen several times. */
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
 
+/** A process that was not looked at may be outside. */
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  const proof = await proofOfSeen(seen, expected);
+  const { unread = 0 } = expected;
+  if (unread === 0 || proof.state === 'outside') return proof;
+  return { state: 'unproven', detail: `${proof.detail}; ${unread} more were not looked at: there were too many` };
+}
+
+async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
   if (expected.container) return inContainer(seen, expected.layer, expected.container);
   if (seen.length === 0)
     return {

@@ -12,6 +12,7 @@ import { type Expected, proofOf } from './proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
 import type { NotReady } from './ready-look.js';
 import { phasesOf, type RunPhase } from './run-phases.js';
+import type { SeenProcess } from './seen-process.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
 import { type Witness, witnessOf } from './witness.js';
 import type { Readiness, Workload } from './workload-type.js';
@@ -67,7 +68,7 @@ const outlivedText = (seconds: number): string =>
   `processes that it started ran for ${seconds.toFixed(2)} s after its first one had ended: the wall time includes them`;
 /** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
 const REMOVAL_MS = 20_000;
-const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set() };
+const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set(), unfollowed: new Set() };
 
 /** Rejects only with the reason of the signal. Nothing of the program is left then, either. */
 export async function runOnce(request: RunRequest): Promise<Run> {
@@ -85,6 +86,12 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   } finally {
     await witness?.remove();
   }
+}
+
+/** How many of them the witness has not seen either. */
+function unseenOf({ unfollowed }: Watched, seen: readonly SeenProcess[]): number {
+  const known = new Set(seen.map(({ pid }) => pid));
+  return [...unfollowed].filter((pid) => !known.has(pid)).length;
 }
 
 interface Beginning {
@@ -125,7 +132,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   const watched = watch?.stop() ?? NOTHING_WATCHED;
   const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
   signal.throwIfAborted();
-  const seen = [...((await witness?.seen()) ?? []), ...watched.processes];
+  const witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
+  const seen = [...witnessed.processes, ...watched.processes];
   const words = captured.stderr.lastWords() || captured.stdout.lastWords();
   const failure = left ?? failureOf(workload, course, outcome, words);
   const extracted = new Map<string, Extracted>();
@@ -149,6 +157,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     watched: { ...watched, pids },
     proof: await proofOf(seen, {
       ...request.expected,
+      unread: witnessed.unread + unseenOf(watched, seen),
       ...(remote && { container: remote.where() }),
       ...(isMps && { mps: { pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '', pids, listed } }),
     }),

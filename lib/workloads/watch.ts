@@ -23,6 +23,8 @@ export interface Watched {
   residentBytes: number | null;
   /** All PIDs of the program, also of processes that were not looked at. */
   pids: ReadonlySet<number>;
+  /** Those of processes that there was no room to look at. */
+  unfollowed: ReadonlySet<number>;
 }
 
 interface WatchOptions {
@@ -46,6 +48,7 @@ export class Watch {
   readonly #container: Container | undefined;
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
+  readonly #unfollowed = new Set<number>();
   /** Processes that NVML lists, also those of other programs. */
   readonly #users = new Set<number>();
   readonly #onGpu: (how: GpuUse, atNs: number) => void;
@@ -78,6 +81,7 @@ export class Watch {
       processes: [...this.#followed.values()].map(({ seen }) => seen),
       residentBytes: this.#residentBytes,
       pids: this.#pids,
+      unfollowed: this.#unfollowed,
     };
   }
 
@@ -108,7 +112,7 @@ export class Watch {
   #lookAt(pid: number, isNewUser = false): void {
     const before = this.#followed.get(pid);
     const looks = (before?.looks ?? 0) + 1;
-    if (!before && this.#followed.size >= MOST_PROCESSES) return;
+    if (!before && this.#followed.size >= MOST_PROCESSES) return void this.#unfollowed.add(pid);
     const isDue = isNewUser || (looks < SPARSE ? Number.isInteger(Math.log2(looks)) : looks % SPARSE === 0);
     // Before its map: if it becomes another program in between, a map of the driver still has the variables it came with.
     const mpsPipes = isDue && this.#readsMpsPipes ? variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY') : undefined;

@@ -14,8 +14,8 @@ const MOST_RECORDS = 4_000;
 export interface Witness {
   /** The environment with the variables that load the witness. */
   variables: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
-  /** To be read when all processes have ended. */
-  seen: () => Promise<SeenProcess[]>;
+  /** To be read when all processes have ended. `unread`: records beyond the first 4000. */
+  seen: () => Promise<{ processes: SeenProcess[]; unread: number }>;
   remove: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function witnessOf(library: string | null): Promise<Witness | null>
 }
 
 /** One entry for each program that a process was, with the files that were mapped at its start and its exit. */
-async function seenIn(folder: string): Promise<SeenProcess[]> {
+async function seenIn(folder: string): Promise<{ processes: SeenProcess[]; unread: number }> {
   const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
   const seen: SeenProcess[] = [];
   for (const name of names.slice(0, MOST_RECORDS)) {
@@ -52,5 +52,8 @@ async function seenIn(folder: string): Promise<SeenProcess[]> {
       isElsewhere: false,
     });
   }
-  return seen.filter(({ files }) => files.length > 0);
+  return {
+    processes: seen.filter(({ files }) => files.length > 0),
+    unread: Math.max(0, names.length - MOST_RECORDS),
+  };
 }

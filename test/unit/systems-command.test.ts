@@ -10,6 +10,7 @@ describe('a command', () => {
     expect(await runCommand(['sh', '-c', 'echo out; echo err >&2; exit 4'], options)).toEqual({
       exit: 4,
       how: 'ended with exit code 4',
+      isCut: false,
       output: expect.stringMatching(/out\n|err\n/),
     }));
 

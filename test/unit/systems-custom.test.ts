@@ -265,6 +265,10 @@ describe('the proofs of a custom system', () => {
     [{ command: { argv: ['/nonexistent/x'] } }, /could not be started/],
     [{ command: { argv: ['echo', 'no'], matches: 'yes' } }, /output matching yes/],
     [
+      { command: { argv: ['sh', '-c', 'echo yes; head -c 70000 /dev/zero'], matches: 'yes' } },
+      /exit code 0; only the end of its output is kept and was looked at/,
+    ],
+    [
       { command: { argv: ['printf', '0'.repeat(60)], matches: '^(0+)+$x' } },
       /matching \^\(0\+\)\+\$x took more than 5 s and was stopped: nested repetition/,
     ],

@@ -69,6 +69,23 @@ describe('a metric of a run', () => {
 
   const tps = { pick: { by: 'jsonl', pointer: '/tps' }, take: 'mean' } as const;
 
+  it('is all matches of a pattern, however many, or none of them', async () => {
+    const ones = { pick: { by: 'regex', pattern: /^(\d)$/gm }, take: 'sum' } as const;
+    expect(await found(ones, '1\n'.repeat(1_000_000))).toEqual(number(1_000_000, 1_000_000));
+    expect(await found(ones, '1\n'.repeat(1_000_001))).toEqual({
+      missing: expect.stringMatching(/^\^\(\\d\)\$ matched more than 1000000 times: /),
+    });
+  });
+
+  it('is no number behind more brackets than are tried', async () => {
+    const tags = (count: number) => '[a] '.repeat(count);
+    expect(await found(tps, `${tags(7)}{"tps": 1}\n`)).toMatchObject({ value: 1 });
+    expect(await found(tps, `{"tps": 1}\n${tags(8)}{"tps": 2}\n`)).toEqual({
+      missing: expect.stringMatching(/^the line '\[a\] .*' has more than 8 brackets before its JSON$/),
+    });
+    expect(await found(tps, `{"tps": 1}\n${tags(20)}\n`)).toMatchObject({ value: 1 });
+  });
+
   it('is in lines of JSON, whatever other lines say', async () => {
     const lines = 'loading {model}\n{"tps": 1}\n{"loss": NaN}\n{"tps": 3}\n{"other": \n[1]\n';
     expect(await found(tps, lines)).toEqual(number(2, 2));

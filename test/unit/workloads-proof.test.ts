@@ -52,4 +52,12 @@ describe('the processes of a program', () => {
   ] as const)('are unproven where %s', async (_, all, expected, detail) => {
     expect(await proofOf(all, expected)).toEqual({ state: 'unproven', detail: expect.stringMatching(detail) });
   });
+
+  it('are unproven where there were more than could be looked at, and outside as before', async () => {
+    expect(await proofOf([seen()], { ...native, unread: 3 })).toEqual({
+      state: 'unproven',
+      detail: 'no layer is mapped in any of 1 processes; 3 more were not looked at: there were too many',
+    });
+    expect(await proofOf([seen({ files: [layer] })], { ...native, unread: 3 })).toMatchObject({ state: 'outside' });
+  });
 });

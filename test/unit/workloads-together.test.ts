@@ -14,6 +14,7 @@ const run = (fromS: number, toS: number, change: Partial<Run> = {}): Run => ({
     processes: [{ pid: 7, name: 'p', files: [], isElsewhere: false }],
     residentBytes: null,
     pids: new Set([7]),
+    unfollowed: new Set(),
   },
   ...{ proof: { state: 'proven', detail: '' }, phases: [{ name: 'run', fromNs: fromS * S, toNs: toS * S }] },
   ...change,

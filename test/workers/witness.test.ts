@@ -67,7 +67,7 @@ async function witnessed(command: readonly string[]) {
       env: witness.variables({ PATH: process.env.PATH }),
       encoding: 'utf8',
     });
-    return { ended: { status, signal, stdout, stderr }, seen: await witness.seen() };
+    return { ended: { status, signal, stdout, stderr }, seen: (await witness.seen()).processes };
   } finally {
     await witness.remove();
   }
@@ -98,6 +98,14 @@ describe('the witness', () => {
 
   it.each(['-f 0', '-f 1', '-s 16'])('is not noticed under ulimit %s', async (limit) => {
     expect((await witnessed(shell(limit))).ended).toEqual(asWithoutIt);
+  });
+
+  it('says how many records it has not read', async () => {
+    const witness = await witnessOf(witnessLibrary());
+    const folder = witness?.variables({}).GVB_WITNESS as string;
+    for (let pid = 1; pid <= 4_003; pid++) writeFileSync(join(folder, `${pid}-1.maps`), '');
+    expect((await witness?.seen())?.unread).toBe(3);
+    await witness?.remove();
   });
 
   it('sees a program with a small stack', async () => {
