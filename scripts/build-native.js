@@ -1,19 +1,24 @@
 // Builds addon, simulated driver and interposer with node-gyp; with --bench also the programs that only bench/ needs.
-// The build is incremental: `npx gpu-virt-bench` in a checkout makes npm run it again, and make then has nothing to do.
+// The build is incremental.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { buildEnvironment } from './build-environment.js';
+import { forget, remember, sourcesOf } from './current.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
+const given = process.argv.slice(2);
+const sources = sourcesOf('native');
+forget('native');
+
 // make does not know that ptx.cpp includes the PTX by the assembler's .incbin.
 const holder = `${root}native/kernels/ptx.cpp`;
 const changed = (file) => statSync(`${root}native/kernels/ptx/${file}`).mtimeMs > statSync(holder).mtimeMs;
 if (readdirSync(`${root}native/kernels/ptx`).some(changed)) utimesSync(holder, new Date(), new Date());
 
-const env = { ...buildEnvironment, GYP_DEFINES: process.argv.includes('--bench') ? 'bench=1' : '' };
+const env = { ...buildEnvironment, GYP_DEFINES: given.includes('--bench') ? 'bench=1' : '' };
 
 const { status } = spawnSync(
   process.execPath,
@@ -22,7 +27,7 @@ const { status } = spawnSync(
     'configure',
     'build',
     '--loglevel=warn',
-    ...process.argv.slice(2).filter((argument) => argument !== '--bench'),
+    ...given.filter((argument) => argument !== '--bench'),
   ],
   { cwd: root, stdio: 'inherit', env },
 );
@@ -32,3 +37,5 @@ if (status !== 0) {
   );
   process.exit(status ?? 1);
 }
+// Arguments of node-gyp may have made something else.
+if (given.every((argument) => argument === '--bench')) remember('native', sources);
