@@ -21,7 +21,7 @@ import { failureOf, STDOUT } from './output.js';
 import { checkOutputs, type Output, publish } from './document-outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
-import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
+import { disturbedText, exitCodeOfResults, unwrittenCodes } from './result-codes.js';
 import { secretSettings, type StoredRequest } from './stored-request.js';
 import { say, sayUnwritten, warn } from './talk.js';
 
@@ -117,6 +117,8 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
     unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
     document.warnings.forEach(warn);
     unwritten.push(...(await directory.keepTranscript()));
+    const disturbed = disturbedText(document);
+    if (disturbed !== null) say(disturbed);
     sayUnwritten(unwritten, `With room, --resume ${directory.path} continues from what is there.`);
     if (!document.completed) say(interruptedText(document, raw as Continued, secretSettings(kept), commandOf(kept)));
     return exitCode(document, unwritten, judged?.exitCode);

@@ -1,5 +1,7 @@
 /** The exit code that follows from the results in a document, for every command. */
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { saysDisturbed, wasBusy } from '../metrics/disturbed.js';
+import type { RunDocument } from '../results/document.js';
 import { violationsOf } from '../results/violations.js';
 import { isInactive } from '../saved/attested.js';
 import { exitCodes, firstOf } from './exit-codes.js';
@@ -19,10 +21,25 @@ function codesOf(document: ResultDocument): number[] {
     ...(document.completed ? [] : codesOfEnd(document)),
     ...(results.some(isInactive) ? [exitCodes.notAttested] : []),
     ...(violationsOf(document).length > 0 ? [exitCodes.isolationBreach] : []),
-    ...(unproven || results.some(({ status }) => status === 'failed' || status === 'invalid')
-      ? [exitCodes.failed]
-      : []),
+    ...(unproven || rounds.some(hasFault) ? [exitCodes.failed] : []),
   ];
+}
+
+/** Of one round: a metric that something else than a busy host keeps from a number. */
+function hasFault({ metrics, health }: RunDocument): boolean {
+  const busy = wasBusy(health.before);
+  return metrics.some(
+    (result) => result.status === 'failed' || (result.status === 'invalid' && !(busy && saysDisturbed(result))),
+  );
+}
+
+/** What a busy host kept from a number, which is no fault; null where there is none. */
+export function disturbedText(document: ResultDocument): string | null {
+  const rounds = roundsOf(document).filter(({ health }) => wasBusy(health.before));
+  const disturbed = rounds.flatMap(({ metrics }) => metrics).filter(saysDisturbed);
+  if (disturbed.length === 0) return null;
+  const ids = [...new Set(disturbed.map(({ id }) => id))].join(', ');
+  return `Other programs kept the host's processors busy, and so ${ids} could not be measured: measure again when they have ended. A busy host alone explains it, so the exit code does not count it.`;
 }
 
 /** A comparison without a second system cannot be carried out as written; what is not active has a code of its own. */

@@ -25,7 +25,7 @@ import { failureOf, writeText } from './output.js';
 import { checkOutputs, publish } from './document-outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { openDirectory, type ResultDirectory } from './result-directory.js';
-import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
+import { disturbedText, exitCodeOfResults, unwrittenCodes } from './result-codes.js';
 import { say, sayUnwritten, warn } from './talk.js';
 
 export interface RawOutputRunOptions extends RawRunOptions, RawPricing {
@@ -78,6 +78,8 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
     document.warnings.forEach(warn);
     const worry = worryText(failedChecks(document), isSimulated(document));
     if (worry !== null) say(worry);
+    const disturbed = disturbedText(document);
+    if (disturbed !== null) say(disturbed);
     unwritten.push(...((await directory?.keepTranscript()) ?? []));
     sayUnwritten(unwritten);
     return exitCodeOfResults(document, unwrittenCodes(unwritten));

@@ -9,6 +9,8 @@ const LEAST_FREE = 0.9;
 /** Compute runs in P0 to P2. */
 export const SLOWEST_STATE = 2;
 
+export const HOST_AT_REST = 'host CPU at rest';
+
 /** A check without its name. */
 export type Judged = Omit<Check, 'name'>;
 
@@ -75,6 +77,6 @@ export function checksBefore(gpu: GpuState | null, cpuBusy: number | null): Chec
   const noNvml: Judged = { passed: 'not checked', detail: 'NVML does not list this GPU' };
   return [
     ...ofGpu.map(([name, judge]) => ({ name, ...(gpu ? judge(gpu) : noNvml) })),
-    { name: 'host CPU at rest', ...hostCpu(cpuBusy) },
+    { name: HOST_AT_REST, ...hostCpu(cpuBusy) },
   ];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes, firstOf } from '../../lib/cli/exit-codes.js';
-import { exitCodeOfResults, unwrittenCodes } from '../../lib/cli/result-codes.js';
-import type { RunDocument } from '../../lib/results/document.js';
+import { disturbedText, exitCodeOfResults, unwrittenCodes } from '../../lib/cli/result-codes.js';
+import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { result, runDocument } from './run-fixtures.js';
 
 describe('of several exit codes', () => {
@@ -33,6 +33,39 @@ describe('the exit code of a document', () => {
   ])('%s', (_, change, code) =>
     expect(exitCodeOfResults(runDocument({ metrics: [result('OH-001')], ...change }))).toBe(code),
   );
+
+  describe('where a busy host keeps a metric from a number', () => {
+    const disturbed = invalid('The device answered only 3 clock exchanges.');
+    const host = (passed: boolean) => ({
+      health: { ...runDocument().health, before: [{ name: 'host CPU at rest', passed, detail: '100.0 % busy' }] },
+    });
+    it.each<[string, Partial<RunDocument>, number, RegExp | null]>([
+      [
+        'that was seen busy',
+        { ...disturbed, ...host(false) },
+        0,
+        /processors busy, and so OH-001 could not be measured/,
+      ],
+      ['that was at rest', { ...disturbed, ...host(true) }, 1, null],
+      ['and another reason is given', { ...invalid('impossible: -1 us'), ...host(false) }, 1, null],
+      [
+        'and another metric failed',
+        { metrics: [...disturbed.metrics, result('OH-002', { status: 'failed', value: null })], ...host(false) },
+        1,
+        /so OH-001 could not be measured/,
+      ],
+      [
+        'and a limit did not hold',
+        { metrics: [{ ...(disturbed.metrics[0] as MetricResult), violations: [{ detail: 'x' }] }], ...host(false) },
+        4,
+        /OH-001/,
+      ],
+    ])('%s', (_, change, code, says) => {
+      const document = runDocument(change);
+      expect(exitCodeOfResults(document)).toBe(code);
+      expect(disturbedText(document)).toEqual(says === null ? null : expect.stringMatching(says));
+    });
+  });
 
   it('is 1 if an output could not be written, unless another code has precedence', () => {
     const unwritten = unwrittenCodes([new Error('x')]);

@@ -73,8 +73,6 @@ describe('the folders of lib/', () => {
       // The daemon quits after its clients, however the coordinator ended.
       'lib/systems/mps-daemon.ts',
       'lib/systems/mps-guardian.ts',
-      // A user's program at the user's terminal.
-      'lib/workers/foreground.ts',
       // A user's program below a keeper, which ends it with all its processes.
       'lib/workers/kept-program.ts',
       'lib/workers/local.ts',
