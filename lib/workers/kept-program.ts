@@ -28,7 +28,7 @@ interface Begun {
   atNs: number;
 }
 
-interface MainEnding {
+export interface MainEnding {
   /** `ended with exit code 3`, `was killed by signal 9`. */
   how: string;
   /** Null if a signal ended it. */

@@ -9,9 +9,12 @@ import type { GpuState } from '../native/addon-types.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { summarise } from '../stats/summary.js';
 import { mustSucceed } from '../systems/command.js';
+import { interceptors } from '../systems/interception.js';
+import { sameFile } from '../systems/ld-preload.js';
 import { coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
 import { decidingValue } from './deciding.js';
 import { programEnvironment } from './program-environment.js';
+import type { Expected } from './proof.js';
 import type { ProcessProof } from './proof-state.js';
 import { RoundMonitor } from './round-monitor.js';
 import type { NotReady } from './ready-look.js';
@@ -247,12 +250,7 @@ class Runner {
       launcher: system.launcher,
       environment: this.#environment,
       logs,
-      expected: {
-        system: system.name,
-        kind: system.kind,
-        usesMps: system.usesMps === true,
-        layer: activeLayer(this.#context),
-      },
+      expected: expectedOf(this.#context),
       gpu,
       ...(load && { whileReady: (own, fromNs) => load.run(own, fromNs) }),
       onWaiting: saidWhileWaiting(this.#context, this.#workload.name, what, index / of),
@@ -281,10 +279,15 @@ export function saidWhileWaiting({ progress }: MeasureContext, name: string, ste
   };
 }
 
-/** The library that a worker of the same round was proven to be under. */
-export function activeLayer({ proofs }: MeasureContext): string | null {
+/** What the processes of a program are compared with: a worker of the same round that was proven. */
+export function expectedOf({ system, proofs }: MeasureContext): Expected {
   const layer = proofs.reference?.attestation.layer ?? null;
-  return layer?.active ? layer.path : null;
+  const expected = { system: system.name, kind: system.kind, usesMps: system.usesMps === true };
+  if (!proofs.reference || !layer?.active) return { ...expected, layer: null };
+  const intercepted = interceptors(proofs.reference.description.provenance).find(({ owner }) =>
+    sameFile(owner, layer.path),
+  );
+  return { ...expected, layer: layer.path, intercepted: intercepted ?? null };
 }
 
 /** Null for too few runs. */

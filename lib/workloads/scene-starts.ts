@@ -6,7 +6,7 @@ import { BuiltInActor } from './built-in-actor.js';
 import { LONGEST_S, PER_RUN_S } from './metrics-of-workload.js';
 import { type ProgramEnvironment, programEnvironment } from './program-environment.js';
 import { type LifeRequest, ProgramActor } from './program-actor.js';
-import { activeLayer, saidWhileWaiting } from './round-of-runs.js';
+import { expectedOf, saidWhileWaiting } from './round-of-runs.js';
 import { failedRun, runOnce } from './run-once.js';
 import { withLoad } from './run-phases.js';
 import type { PlayedRun, SceneRequest } from './scene-runs.js';
@@ -89,12 +89,7 @@ export class SceneStarts {
       launcher: system.launcher,
       environment: given.environment,
       logs,
-      expected: {
-        system: system.name,
-        kind: system.kind,
-        usesMps: system.usesMps === true,
-        layer: activeLayer(context),
-      },
+      expected: expectedOf(context),
       gpu,
       whileReady: async (own, fromNs) => {
         life?.onReady();

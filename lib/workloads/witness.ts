@@ -1,12 +1,13 @@
 /**
  * What libgvb-witness.so wrote: the files that were mapped in every process that it was loaded into, at its start, and the
- * libraries that were loaded at its exit or at that of a forked child.
+ * libraries that were loaded at its exit or at that of a forked child, with the owners of the driver's functions.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mappedFiles } from '../systems/ld-preload.js';
 import { loaderPath } from '../systems/loader-path.js';
 import { makeRunDirectory } from '../systems/run-directory.js';
+import { readOwners } from './driver-owners.js';
 import type { SeenProcess } from './seen-process.js';
 
 const MOST_RECORDS = 4_000;
@@ -43,13 +44,14 @@ async function seenIn(folder: string): Promise<{ processes: SeenProcess[]; unrea
     const record = await readFile(join(folder, name), 'latin1');
     const [maps = ''] = record.split('\0', 1);
     const atStart = mappedFiles(maps);
-    const atExit = record.slice(maps.length).match(/\/[^\0\n]*(?=\n)/g) ?? [];
+    const lines = record.slice(maps.length).match(/[/>][^\0\n]*(?=\n)/g) ?? [];
     seen.push({
       pid: Number(name.split('-')[0]),
       // The first file of a map is the program.
       name: atStart[0]?.split('/').at(-1) ?? 'unknown',
-      files: [...new Set([...atStart, ...atExit])],
+      files: [...new Set([...atStart, ...lines.filter((line) => line.startsWith('/'))])],
       isElsewhere: false,
+      owners: readOwners(lines),
     });
   }
   return {

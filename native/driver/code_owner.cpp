@@ -5,6 +5,7 @@
 
 #include "driver/jump_target.h"
 #include "driver/mapped_images.h"
+#include "driver/memory_map.h"
 
 namespace gvb {
 
@@ -30,7 +31,7 @@ std::string owner_behind_jumps(uintptr_t address) {
     std::array<unsigned char, 32> code;
     const size_t size = read_own_memory(address, code.data(), code.size());
     const size_t skipped = landing_pad(code.data(), size);
-    const auto target = jump_target({code.data() + skipped, size - skipped}, address + skipped);
+    const auto target = jump_target({code.data() + skipped, size - skipped}, address + skipped, read_own_memory);
     if (!target) return "";
     address = *target;
     owner = owner_of(reinterpret_cast<const void*>(address));

@@ -12,18 +12,11 @@
 namespace gvb {
 
 ElfImage::ElfImage(const link_map& map, std::vector<ElfW(Phdr)> segments)
-    : path_(map.l_name ? map.l_name : ""), segments_(std::move(segments)), base_(map.l_addr), dynamic_(map.l_ld) {
-  // glibc relocates these entries in place, other loaders leave them relative.
-  const auto address = [&](ElfW(Addr) value) {
-    return reinterpret_cast<const void*>(value < base_ ? base_ + value : value);
-  };
-  for (const ElfW(Dyn)* d = map.l_ld; d && d->d_tag != DT_NULL; ++d) {
-    if (d->d_tag == DT_SYMTAB) symbols_ = static_cast<const ElfW(Sym)*>(address(d->d_un.d_ptr));
-    if (d->d_tag == DT_STRTAB) strings_ = static_cast<const char*>(address(d->d_un.d_ptr));
-    if (d->d_tag == DT_GNU_HASH) gnu_hash_ = static_cast<const uint32_t*>(address(d->d_un.d_ptr));
-    if (d->d_tag == DT_HASH) sysv_hash_ = static_cast<const uint32_t*>(address(d->d_un.d_ptr));
-  }
-}
+    : path_(map.l_name ? map.l_name : ""),
+      segments_(std::move(segments)),
+      base_(map.l_addr),
+      dynamic_(map.l_ld),
+      symbols_(map) {}
 
 ElfImage ElfImage::of_handle(void* handle) {
   link_map* map = nullptr;
@@ -67,52 +60,11 @@ std::vector<ElfImage> ElfImage::all() {
   return images;
 }
 
-unsigned ElfImage::symbol_count() const {
-  if (sysv_hash_) return sysv_hash_[1];
-  if (!gnu_hash_) return 0;
-  const uint32_t buckets = gnu_hash_[0], offset = gnu_hash_[1], bloom = gnu_hash_[2];
-  const auto* bucket = gnu_hash_ + 4 + bloom * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
-  const auto* chain = bucket + buckets;
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < buckets; ++i) last = bucket[i] > last ? bucket[i] : last;
-  if (last < offset) return offset;
-  while (!(chain[last - offset] & 1)) ++last;
-  return last + 1;
-}
-
-template <class Visit>
-void ElfImage::each_defined(Visit visit) const {
-  if (!symbols_ || !strings_) return;
-  const unsigned count = symbol_count();
-  for (unsigned i = 1; i < count; ++i) {
-    const ElfW(Sym)& symbol = symbols_[i];
-    const unsigned char bind = symbol.st_info >> 4, type = symbol.st_info & 0xf;
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 || (bind != STB_GLOBAL && bind != STB_WEAK)) continue;
-    if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
-    if (visit(strings_ + symbol.st_name, symbol)) return;
-  }
-}
-
-void* ElfImage::find(const char* name) const {
-  void* found = nullptr;
-  each_defined([&](const char* candidate, const ElfW(Sym) & symbol) {
-    if (std::strcmp(candidate, name) != 0) return false;
-    found = reinterpret_cast<void*>(base_ + symbol.st_value);
-    return true;
-  });
-  return found;
-}
-
-std::string ElfImage::soname() const {
-  for (const ElfW(Dyn)* d = dynamic_; strings_ && d && d->d_tag != DT_NULL; ++d)
-    if (d->d_tag == DT_SONAME) return strings_ + d->d_un.d_val;
-  return "";
-}
-
 std::vector<std::string> ElfImage::needed() const {
   std::vector<std::string> names;
-  for (const ElfW(Dyn)* d = dynamic_; strings_ && d && d->d_tag != DT_NULL; ++d)
-    if (d->d_tag == DT_NEEDED) names.emplace_back(strings_ + d->d_un.d_val);
+  const char* strings = symbols_.strings();
+  for (const ElfW(Dyn)* d = dynamic_; strings && d && d->d_tag != DT_NULL; ++d)
+    if (d->d_tag == DT_NEEDED) names.emplace_back(strings + d->d_un.d_val);
   return names;
 }
 
@@ -136,8 +88,8 @@ bool ElfImage::contains(const void* address) const {
 
 size_t ElfImage::size_at(const void* address) const {
   size_t size = 0;
-  each_defined([&](const char*, const ElfW(Sym) & symbol) {
-    if (reinterpret_cast<const void*>(base_ + symbol.st_value) != address) return false;
+  symbols_.each_defined([&](const char*, const ElfW(Sym) & symbol) {
+    if (symbols_.address_of(symbol) != address) return false;
     size = symbol.st_size;
     return size > 0;
   });
@@ -147,9 +99,9 @@ size_t ElfImage::size_at(const void* address) const {
 std::string ElfImage::name_at(const void* address, const char* base) const {
   const size_t length = std::strlen(base);
   std::string name;
-  each_defined([&](const char* candidate, const ElfW(Sym) & symbol) {
-    if (reinterpret_cast<const void*>(base_ + symbol.st_value) != address ||
-        std::strncmp(candidate, base, length) != 0 || (candidate[length] != '\0' && candidate[length] != '_'))
+  symbols_.each_defined([&](const char* candidate, const ElfW(Sym) & symbol) {
+    if (symbols_.address_of(symbol) != address || std::strncmp(candidate, base, length) != 0 ||
+        (candidate[length] != '\0' && candidate[length] != '_'))
       return false;
     name = candidate;
     return true;
@@ -166,7 +118,7 @@ const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string&
 unsigned ElfImage::count_exports(const char* prefix) const {
   const size_t length = std::strlen(prefix);
   unsigned count = 0;
-  each_defined([&](const char* candidate, const ElfW(Sym)&) {
+  symbols_.each_defined([&](const char* candidate, const ElfW(Sym)&) {
     count +=
         std::strncmp(candidate, prefix, length) == 0 && std::isupper(static_cast<unsigned char>(candidate[length]));
     return false;

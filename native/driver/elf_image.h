@@ -1,5 +1,4 @@
-// The dynamic symbol table of a loaded object, read from memory: finds a driver's own address even if dlsym is
-// interposed.
+// A loaded object, read from memory: finds a driver's own address even if dlsym is interposed.
 #pragma once
 
 #include <elf.h>
@@ -7,6 +6,8 @@
 
 #include <string>
 #include <vector>
+
+#include "driver/symbol_table.h"
 
 namespace gvb {
 
@@ -21,14 +22,14 @@ class ElfImage {
   static std::vector<ElfImage> all();
 
   // Address of a defined global function, or nullptr. If the name exists in several versions, returns any of them.
-  void* find(const char* name) const;
+  void* find(const char* name) const { return symbols_.find(name); }
   // How many defined global symbols begin with `prefix` followed by an upper-case letter.
   unsigned count_exports(const char* prefix) const;
   const std::string& path() const { return path_; }
   // Whether the loader's list of this link namespace contains it.
   bool is_listed() const { return segments_.empty(); }
   // The soname; empty if there is none.
-  std::string soname() const;
+  std::string soname() const { return symbols_.soname(); }
   // The sonames of the libraries that it was linked with.
   std::vector<std::string> needed() const;
   ElfW(Addr) base() const { return base_; }
@@ -42,18 +43,11 @@ class ElfImage {
   std::string name_at(const void* address, const char* base) const;
 
  private:
-  template <class Visit>
-  void each_defined(Visit visit) const;
-  unsigned symbol_count() const;
-
   std::string path_;
   std::vector<ElfW(Phdr)> segments_;
   ElfW(Addr) base_ = 0;
   const ElfW(Dyn) * dynamic_ = nullptr;
-  const ElfW(Sym) * symbols_ = nullptr;
-  const char* strings_ = nullptr;
-  const uint32_t* gnu_hash_ = nullptr;
-  const uint32_t* sysv_hash_ = nullptr;
+  SymbolTable symbols_;
 };
 
 // The first image with that path, or nullptr.

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "base/unhooked_file.h"
-
 namespace gvb {
 
 namespace {
@@ -17,18 +15,13 @@ T value_at(const unsigned char* code) {
 
 uintptr_t moved(uintptr_t address, intptr_t by) { return address + static_cast<uintptr_t>(by); }
 
-std::optional<uintptr_t> pointer_at(uintptr_t address) {
+std::optional<uintptr_t> pointer_at(uintptr_t address, ReadMemory read) {
   uintptr_t target = 0;
-  if (read_own_memory(address, &target, sizeof target) != sizeof target) return std::nullopt;
+  if (read(address, &target, sizeof target) != sizeof target) return std::nullopt;
   return target;
 }
 
 }  // namespace
-
-// Reads through the kernel, because an address found in foreign code need not be mapped.
-size_t read_own_memory(uintptr_t address, void* out, size_t size) {
-  return UnhookedFile("/proc/self/mem").read_at(address, out, size);
-}
 
 #if defined(__x86_64__)
 
@@ -64,12 +57,12 @@ std::optional<uintptr_t> through_stack(const unsigned char* code, size_t size) {
 
 }  // namespace
 
-std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address) {
+std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address, ReadMemory read) {
   const auto [code, size] = given;
   if (size >= 2 && code[0] == 0xeb) return moved(address + 2, static_cast<int8_t>(code[1]));
   if (size >= 5 && code[0] == 0xe9) return moved(address + 5, value_at<int32_t>(code + 1));
   if (size >= 6 && code[0] == 0xff && code[1] == 0x25)
-    return pointer_at(moved(address + 6, value_at<int32_t>(code + 2)));
+    return pointer_at(moved(address + 6, value_at<int32_t>(code + 2)), read);
   if (const auto target = through_register(code, size)) return target;
   return through_stack(code, size);
 }
@@ -81,7 +74,7 @@ size_t landing_pad(const unsigned char* code, size_t size) {
   return size >= 4 && (value_at<uint32_t>(code) & 0xffffff3fu) == 0xd503241fu ? 4 : 0;
 }
 
-std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address) {
+std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address, ReadMemory read) {
   const auto [code, size] = given;
   if (size < 4) return std::nullopt;
   const auto first = value_at<uint32_t>(code);
@@ -93,7 +86,7 @@ std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address) {
   const uint32_t branch = 0xd61f0000u | number << 5;
   // ldr xN, literal; br xN.
   if (first >> 24 == 0x58 && second == branch)
-    return pointer_at(moved(address, (static_cast<intptr_t>(static_cast<int32_t>(first << 8)) >> 13) * 4));
+    return pointer_at(moved(address, (static_cast<intptr_t>(static_cast<int32_t>(first << 8)) >> 13) * 4), read);
   // adrp xN, page; add xN, xN, #imm12; br xN.
   if (size < 12 || (first & 0x9f000000u) != 0x90000000u || value_at<uint32_t>(code + 8) != branch) return std::nullopt;
   if ((second & 0xffc003ffu) != (0x91000000u | number << 5 | number)) return std::nullopt;

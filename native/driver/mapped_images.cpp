@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 
-#include "driver/jump_target.h"
 #include "driver/memory_map.h"
 
 namespace gvb {

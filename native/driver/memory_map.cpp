@@ -43,6 +43,11 @@ std::vector<Mapping> file_mappings() {
   return mappings;
 }
 
+// Reads through the kernel, because an address found in foreign code need not be mapped.
+size_t read_own_memory(uintptr_t address, void* out, size_t size) {
+  return UnhookedFile("/proc/self/mem").read_at(address, out, size);
+}
+
 uintptr_t auxiliary_value(unsigned long type) {
   static const std::string vector = UnhookedFile("/proc/self/auxv").rest();
   ElfW(auxv_t) entry;

@@ -20,6 +20,9 @@ struct Mapping {
 // /proc/self/maps, without memory that no file backs.
 std::vector<Mapping> file_mappings();
 
+// Copies the readable bytes at `address` and returns how many there were.
+size_t read_own_memory(uintptr_t address, void* out, size_t size);
+
 // The kernel's auxiliary vector of this process (AT_PHDR, AT_BASE, …); 0 if it has no such entry.
 uintptr_t auxiliary_value(unsigned long type);
 

@@ -8,6 +8,7 @@
 #include "driver/code_on_disk.h"
 #include "driver/elf_image.h"
 #include "driver/jump_target.h"
+#include "driver/memory_map.h"
 #include "test/check.h"
 
 namespace {
@@ -16,7 +17,7 @@ using namespace gvb;
 using Bytes = std::vector<unsigned char>;
 
 uintptr_t target_of(const Bytes& code, uintptr_t address = 0x1000) {
-  return jump_target({code.data(), code.size()}, address).value_or(0);
+  return jump_target({code.data(), code.size()}, address, read_own_memory).value_or(0);
 }
 
 #if defined(__x86_64__)
@@ -34,7 +35,7 @@ void forms_of_jumps() {
   unsigned char code[14] = {0xff, 0x25, 0, 0, 0, 0};
   const uintptr_t wanted = 0x123456789a;
   std::memcpy(code + 6, &wanted, sizeof wanted);
-  CHECK_EQUAL(jump_target({code, sizeof code}, reinterpret_cast<uintptr_t>(code)).value_or(0), wanted);
+  CHECK_EQUAL(jump_target({code, sizeof code}, reinterpret_cast<uintptr_t>(code), read_own_memory).value_or(0), wanted);
   // Its pointer is at an unmapped address.
   CHECK_EQUAL(target_of({0xff, 0x25, 0, 0, 0, 0}, 8), 0u);
   // No jumps: a compiler's prologue, a load without its jump, a truncated one.

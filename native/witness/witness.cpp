@@ -1,11 +1,12 @@
 // Preloaded after a layer into every process of a program under test. At the process's start it writes the list of
-// mapped files into the folder GVB_WITNESS; at its exit it adds the libraries that are loaded by then. It does nothing
-// else: it exports, hooks and allocates nothing, and a record that cannot be written is left out: the program must not
-// notice.
+// mapped files into the folder GVB_WITNESS; at its exit it adds the libraries that are loaded by then, and who owns the
+// driver's functions. It exports and hooks nothing, and a record that cannot be written is left out: the program must
+// not notice.
 //
 // - At the exit it makes no system call, because the program may have forbidden itself all but a few (seccomp): it
-// stores
-//   into a mapping of its file. A forked child shares that mapping, and adds to the record of its parent.
+//   stores into a mapping of its file. A forked child shares that mapping, and adds to the record of its parent.
+// - It looks for owners when the main thread calls exit(), before destructors: it calls functions of a layer, whose own
+//   destructor comes before ours. A process that ends otherwise is not looked at.
 // - At the start it makes only calls that the loader has just made, and write. A file over the program's limit (ulimit
 //   -f) would be answered by SIGXFSZ, a page without room on the disk by SIGBUS: zeros are written beforehand.
 // - Buffers are static: the program's stack may be small (ulimit -s).
@@ -21,6 +22,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+#include "witness/loader_list.h"
+#include "witness/owners.h"
+
+// libc's own, with which a compiler registers destructors of thread-local objects.
+extern "C" int __cxa_thread_atexit_impl(void (*function)(void*), void* argument, void* library);
+extern "C" void* __dso_handle;
 
 namespace {
 
@@ -140,7 +148,20 @@ bool write_record(int file) {
   return true;
 }
 
-__attribute__((constructor)) void begin() {
+// Each line once, between two ends of lines.
+void add_line(const char* text, size_t length) {
+  if (length == 0 || length + 2 > sizeof buffer) return;
+  buffer[0] = buffer[length + 1] = '\n';
+  std::copy_n(text, length, buffer + 1);
+  if (memmem(at_exit->text, sizeof at_exit->text, buffer, length + 2) != nullptr) return;
+  const uint64_t at = at_exit->used.fetch_add(length + 2);
+  if (at + length + 2 > sizeof at_exit->text) return;
+  std::memcpy(at_exit->text + at, buffer, length + 2);
+}
+
+void look(void*) { gvb::witness::look_at_owners(add_line); }
+
+__attribute__((constructor)) void begin(int, char**, char** environment) {
   const int kept = errno;
   const char* folder = std::getenv("GVB_WITNESS");
   const int file = folder ? create(folder) : -1;
@@ -148,25 +169,25 @@ __attribute__((constructor)) void begin() {
     if (!write_record(file)) unlink(path);
     close(file);
   }
+  if (at_exit != nullptr) {
+    gvb::witness::find_loader_list(environment);
+    gvb::witness::note_start();
+    __cxa_thread_atexit_impl(look, nullptr, &__dso_handle);
+  }
   errno = kept;
 }
 
-// Each path once, between two ends of lines.
-int add_line(dl_phdr_info* info, size_t, void*) {
-  const char* name = info->dlpi_name;
-  const size_t length = name != nullptr && name[0] == '/' ? std::strlen(name) : 0;
-  if (length == 0 || length + 2 > sizeof buffer) return 0;
-  buffer[0] = buffer[length + 1] = '\n';
-  std::copy_n(name, length, buffer + 1);
-  if (memmem(at_exit->text, sizeof at_exit->text, buffer, length + 2) != nullptr) return 0;
-  const uint64_t at = at_exit->used.fetch_add(length + 2);
-  if (at + length + 2 > sizeof at_exit->text) return 1;
-  std::memcpy(at_exit->text + at, buffer, length + 2);
-  return 0;
+void add_libraries() {
+  using namespace gvb::witness;
+  for (const Namespace* space = first_namespace(); space; space = after(*space))
+    each_object_of(*space, [](const link_map& map) {
+      if (map.l_name[0] == '/') add_line(map.l_name, std::strlen(map.l_name));
+      return false;
+    });
 }
 
 __attribute__((destructor)) void end() {
-  if (at_exit != nullptr) dl_iterate_phdr(add_line, nullptr);
+  if (at_exit != nullptr) gvb::witness::while_unchanged(add_libraries);
 }
 
 }  // namespace

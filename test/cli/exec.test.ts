@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -158,6 +159,44 @@ describe('exec of a file', () => {
       passed: true,
       detail: expect.stringContaining(`${layer} is mapped in 1 of 1 processes`),
     });
+  });
+
+  it('has no number of a program in which the layer intercepts nothing, nor a plain name without a look', async () => {
+    const folder = emptyFolder();
+    const file = join(folder, 'opens.c');
+    writeFileSync(
+      file,
+      `#include <dlfcn.h>
+      #include <unistd.h>
+      int main(int count) {
+        if (!dlopen("libcuda.so.1", RTLD_NOW)) return 1;
+        if (count > 1) sleep(1), _exit(0);
+        return 0;
+      }`,
+    );
+    const program = join(folder, 'opens');
+    execFileSync('cc', ['-o', program, file, '-ldl']);
+    const run = (name: string, ...argv: string[]) =>
+      exec([...once, '--config', configFile([{ name, argv }], ['native', slow])]);
+
+    const good = await run('intercepted', program);
+    expect(good.document.plan.systems).toEqual(['native', 'slow']);
+    expect(resultsOf(good, 'intercepted/wall')[1]?.[0]?.checks[0]).toMatchObject({
+      passed: true,
+      detail: expect.stringContaining('where it intercepts as in a worker'),
+    });
+
+    const idle = await run('idle', 'sh', '-c', 'GVB_INTERPOSE= exec "$0"', program);
+    expect(idle.code).toBe(5);
+    expect(statusOf(idle, 'idle/wall')).toEqual([['ok'], ['invalid']]);
+    expect(resultsOf(idle, 'idle/wall')[1]?.[0]?.reason).toContain(
+      "cuLaunchKernel on the path runtime is the driver's own, which the layer owns in a worker",
+    );
+
+    // Long enough to be seen from outside with the driver.
+    const unseen = await run('unseen', program, '_exit');
+    expect(unseen.document.plan.systems).toEqual(['native', 'slow (unverified)']);
+    expect(unseen.document.warnings[0]).toMatch(/could not be seen: its main thread did not end it by exit\(\)\.$/);
   });
 
   it('prices what the program generates, and keeps the prices for the next time', async () => {

@@ -1,14 +1,21 @@
-/** The library that is preloaded into every process of a program: what it writes, and that the program does not notice it. */
+/**
+ * The library that is preloaded into every process of a program: what it writes, who it finds to own the driver's functions
+ * there, and that the program does not notice it.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { witnessLibrary } from '../../lib/native/load.js';
+import { interposerLibrary, simulatedDriverFolder, witnessLibrary } from '../../lib/native/load.js';
+import { escapeIn, interceptedIn } from '../../lib/workloads/driver-owners.js';
 import { witnessOf } from '../../lib/workloads/witness.js';
 import { temporaryFolder } from '../temporary.js';
 
-// Loads a library, forbids itself all but a few system calls, and ends; as its arguments ask.
+// Loads a library, in a link namespace of its own after "apart", forbids itself all but a few system calls, and ends; as
+// its arguments ask.
 const SOURCE = `
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
@@ -37,6 +44,11 @@ int main(int count, char** words) {
       if (fork() != 0) return wait4(-1, &status, 0, 0) < 0 || status != 0;
     } else if (strcmp(words[i], "seccomp") == 0) {
       if (forbid()) return 5;
+    } else if (strcmp(words[i], "apart") == 0) {
+      if (!dlmopen(LM_ID_NEWLM, words[++i], RTLD_NOW)) return 6;
+    } else if (strcmp(words[i], "_exit") == 0) {
+      write(1, "done", 4);
+      _exit(0);
     } else if (!dlopen(words[i], RTLD_NOW)) {
       return 3;
     }
@@ -58,13 +70,13 @@ beforeAll(() => {
   execFileSync('cc', ['-shared', '-fPIC', '-o', library, join(folder, 'late.c')]);
 });
 
-async function witnessed(command: readonly string[]) {
+async function witnessed(command: readonly string[], variables: NodeJS.ProcessEnv = {}) {
   const witness = await witnessOf(witnessLibrary());
   if (!witness) throw new Error('The witness is not built.');
   try {
     const [file = '', ...words] = command;
     const { status, signal, stdout, stderr } = spawnSync(file, words, {
-      env: witness.variables({ PATH: process.env.PATH }),
+      env: witness.variables({ PATH: process.env.PATH, ...variables }),
       encoding: 'utf8',
     });
     return { ended: { status, signal, stdout, stderr }, seen: (await witness.seen()).processes };
@@ -90,6 +102,12 @@ describe('the witness', () => {
     expect(seen.flatMap(({ files }) => files)).toContain(library);
   });
 
+  it('writes what was loaded into another link namespace', async () => {
+    const { ended, seen } = await witnessed([program, 'apart', library]);
+    expect(ended).toEqual(asWithoutIt);
+    expect(seen.flatMap(({ files }) => files)).toContain(library);
+  });
+
   it.each([[['seccomp']], [['fork', 'seccomp']]])('is not noticed under seccomp: %j', async (words) => {
     const { ended, seen } = await witnessed([program, library, ...words]);
     expect(ended).toEqual(asWithoutIt);
@@ -111,5 +129,91 @@ describe('the witness', () => {
   it('sees a program with a small stack', async () => {
     const { seen } = await witnessed(shell('-s 16'));
     expect(seen.flatMap(({ files }) => files)).toContain(program);
+  });
+});
+
+const driver = `${simulatedDriverFolder()}/libcuda.so.1`;
+const layer = interposerLibrary() as string;
+const intercepting = { LD_PRELOAD: layer, GVB_INTERPOSE: 'cuLaunchKernel=+1us' };
+/** As the interposer intercepts in a worker. */
+const inWorker = {
+  byPath: { runtime: ['cuLaunchKernel'], dlsym: ['cuLaunchKernel'], linked: ['cuInit', 'cuLaunchKernel'] },
+};
+const compiled = (name: string, source: string, ...flags: string[]): string => {
+  const folder = temporaryFolder(name);
+  writeFileSync(join(folder, 'source.c'), source);
+  const file = join(folder, `${name}.so`);
+  execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', file, join(folder, 'source.c'), '-ldl']);
+  return file;
+};
+
+describe('the owners of the driver in a program', () => {
+  const ownersIn = async (words: readonly string[], variables: NodeJS.ProcessEnv = {}) => {
+    const { ended, seen } = await witnessed([program, ...words], variables);
+    expect(ended).toEqual(asWithoutIt);
+    return seen[0]?.owners;
+  };
+
+  it('are not looked at without a driver, nor where the program ends by _exit', async () => {
+    expect(await ownersIn([library])).toBeNull();
+    expect(await ownersIn([driver, '_exit'])).toBeNull();
+  });
+
+  it.each([[[]], [['seccomp']], [['fork', 'seccomp']]])('are the driver alone natively: %j', async (words) => {
+    const owners = await ownersIn([driver, ...words]);
+    expect(owners?.looked.runtime).toBeGreaterThan(100);
+    expect(owners).toMatchObject({ owned: { runtime: [], dlsym: [], linked: [] }, patched: [] });
+    expect(owners && interceptedIn(owners)).toBeNull();
+    expect(owners && escapeIn(owners, inWorker)).toMatch(/^cuLaunchKernel on the path runtime is the driver's own/);
+  });
+
+  it('are looked at by little stack', async () => {
+    const { ended, seen } = await witnessed(['sh', '-c', 'ulimit -s 64 && exec "$0" "$1"', program, driver]);
+    expect(ended).toEqual(asWithoutIt);
+    expect(seen.find(({ files }) => files.includes(driver))?.owners?.looked.dlsym).toBeGreaterThan(100);
+  });
+
+  it('include the layer on the paths that it hooks', async () => {
+    const all = await ownersIn([driver], intercepting);
+    expect(all?.owned.runtime).toEqual([{ owner: layer, functions: ['cuLaunchKernel'] }]);
+    expect(all && escapeIn(all, inWorker)).toBeNull();
+    const exports = { ...intercepting, GVB_INTERPOSE: 'cuLaunchKernel=+1us,hooks=export' };
+    const some = await ownersIn([driver], exports);
+    expect(some?.owned).toMatchObject({ runtime: [], dlsym: [] });
+    expect(some && escapeIn(some, inWorker)).toMatch(/^cuLaunchKernel on the path runtime/);
+  });
+
+  it('are told by address where the code is in memory without a file', async () => {
+    const hiding = compiled(
+      'hiding',
+      `#define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <string.h>
+      #include <sys/mman.h>
+      static void *copied(void *to) {
+        unsigned char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memcpy(code, "\\x48\\xb8", 2);
+        memcpy(code + 2, &to, 8);
+        memcpy(code + 10, "\\xff\\xe0", 2);
+        return code;
+      }
+      void *dlsym(void *handle, const char *name) {
+        static void *(*own)(void *, const char *);
+        if (!own) own = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        void *found = own(handle, name);
+        return found && strcmp(name, "cuLaunchKernel") == 0 ? copied(found) : found;
+      }`,
+    );
+    const owners = await ownersIn([driver], { LD_PRELOAD: hiding });
+    expect(owners && interceptedIn(owners)).toBe(
+      'cuLaunchKernel on the path dlsym is in memory without a file, not in the driver',
+    );
+  });
+
+  it('include a layer that patches the code of the driver', async () => {
+    const fixture = fileURLToPath(new URL('../native/fixtures/patching.c', import.meta.url));
+    const patching = compiled('patching', readFileSync(fixture, 'utf8'), `-I${dirname(fixture)}`);
+    const owners = await ownersIn([driver], { LD_PRELOAD: patching, LD_LIBRARY_PATH: dirname(driver) });
+    expect(owners?.patched).toMatchObject([{ owner: patching }]);
   });
 });
