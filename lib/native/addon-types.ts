@@ -135,6 +135,9 @@ export interface AllocationBlock {
   live: number;
   allocNs: Float64Array;
   freeNs: Float64Array;
+  /** Device memory of this process before the live blocks and with them; null if NVML cannot report it. */
+  usedBefore: number | null;
+  usedLive: number | null;
 }
 
 export interface FreeRequest {

@@ -35,6 +35,11 @@ struct Fields<AllocationBlock> : FieldsOf<AllocationBlock> {
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(alloc_ns));
     visit(GVB_FIELD(free_ns));
+    visit(
+        GVB_FIELD(used_before)
+            .says(
+                "Device memory of this process before the live blocks and with them; null if NVML cannot report it."));
+    visit(GVB_FIELD(used_live));
   }
 };
 

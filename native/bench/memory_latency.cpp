@@ -25,7 +25,9 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
   const Stream stream = make_stream(session.cuda);
   const auto allocator = make_allocator(session, request.api, block.bytes, stream.get());
   LiveBlocks blocks(session.cuda, *allocator);
+  block.used_before = used_bytes(session);
   blocks.resize(request.live, session.token);
+  block.used_live = used_bytes(session);
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
     const double allocated = blocks.allocate();

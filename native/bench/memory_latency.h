@@ -22,6 +22,8 @@ struct AllocationBlock {
   unsigned live = 0;
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;  // oldest first
+  // Device memory of this process before the live blocks and with them; nothing if NVML cannot report it.
+  std::optional<uint64_t> used_before, used_live;
 };
 
 AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequest& request);

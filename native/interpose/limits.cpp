@@ -1,6 +1,7 @@
 // The functions that the settings replace: the byte limit, exact for the calls it covers, and its faults.
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "base/clock.h"
 #include "interpose/account.h"
@@ -78,7 +79,32 @@ Handed& handed() {
   return instance;
 }
 
+// The blocks that were taken from the driver and not yet given out (ahead=COUNT). Its users hold the account's lock.
+struct Stock {
+  std::vector<CUdeviceptr> blocks;
+  size_t bytes = 0;
+};
+
+CUresult from_stock(CUdeviceptr* pointer, size_t bytes) {
+  static auto& stock = *new Stock;
+  if (stock.bytes != bytes) {
+    for (const CUdeviceptr block : stock.blocks) driver().cuMemFree_v2(block);
+    stock = {{}, bytes};
+  }
+  if (stock.blocks.empty())
+    for (uint64_t i = 0; i < settings().ahead; ++i) {
+      CUdeviceptr block = 0;
+      const CUresult code = driver().cuMemAlloc_v2(&block, bytes);
+      if (code != CUDA_SUCCESS && stock.blocks.empty()) return code;
+      if (code == CUDA_SUCCESS) stock.blocks.push_back(block);
+    }
+  *pointer = stock.blocks.back();
+  stock.blocks.pop_back();
+  return CUDA_SUCCESS;
+}
+
 CUresult hand_out(CUdeviceptr* pointer, size_t bytes) {
+  if (settings().ahead > 0) return from_stock(pointer, bytes);
   if (settings().grants == Grants::kMemory) return driver().cuMemAlloc_v2(pointer, bytes);
   if (settings().grants == Grants::kNothing) return driver().cuMemAlloc_v2(pointer, 1);
   Handed& block = handed();
@@ -217,7 +243,7 @@ void* replacement(size_t function) {
   if (void* own = shared(function)) return own;
   const CudaApi& api = driver();
   void* real = slot(api, function);
-  if (settings().memory_limit > 0 || settings().per_live_ns > 0)
+  if (settings().memory_limit > 0 || settings().per_live_ns > 0 || settings().ahead > 0)
     if (settings().accounted[function]) return counting(real, api);
   if (shown() > 0) {
     if (real == address(api.cuMemGetInfo_v2)) return address(limited_info);

@@ -130,6 +130,15 @@ void set_grants(Settings& settings, const std::string& text) {
     refuse("grants", "nothing or twice", text);
 }
 
+void set_ahead(Settings& settings, const std::string& text) {
+  constexpr Unit kBlocks[] = {{"", 1}};
+  constexpr const char* kWanted = "a number of blocks from 2 on";
+  settings.ahead = static_cast<uint64_t>(quantity("ahead", kWanted, text, kBlocks));
+  if (settings.ahead < 2) refuse("ahead", kWanted, text);
+  account(settings, {"cuMemAlloc_v2"}, true);
+  account(settings, {"cuMemFree_v2"}, false);
+}
+
 unsigned percentage(const std::string& what, const std::string& text) {
   constexpr const char* kWanted = "a percentage from 1 to 100";
   const double percent = quantity(what, kWanted, text, kPercent);
@@ -269,6 +278,7 @@ constexpr Key kKeys[] = {{"memory", set_memory},
                          {"shows", set_shows},
                          {"forgets", set_forgets},
                          {"grants", set_grants},
+                         {"ahead", set_ahead},
                          {"sm", set_sm},
                          {"share", set_share},
                          {"sharefrom", set_share_from},
@@ -291,7 +301,8 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   const size_t function = cuda_function_index(key.c_str());
   if (function == kCudaFunctionCount)
     refuse("a key",
-           "memory, quota, context, ignores, pool, refusal, shows, forgets, grants, sm, share, perlive, token, lock, "
+           "memory, quota, context, ignores, pool, refusal, shows, forgets, grants, ahead, sm, share, perlive, token, "
+           "lock, "
            "stale, state, poll, hooks or an exported driver function such as cuLaunchKernel",
            key);
   settings.hooked[function] = true;

@@ -44,7 +44,7 @@ void* Library::address(const Symbol& symbol) const {
 
 void* Library::find(const Symbol& symbol) {
   void* found = address(symbol);
-  if (found) owners_[symbol.exported] = owner_of(found);
+  if (found) found_[symbol.exported] = {found, owner_of(found)};
   return found;
 }
 

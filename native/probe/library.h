@@ -27,9 +27,13 @@ class Library {
 
   // Thread-safe.
   void* address(const Symbol& symbol) const;
-  // Like `address`, and remembers the function's owner.
+  struct Found {
+    const void* address;
+    std::string owner;
+  };
+  // Like `address`, and remembers what it found.
   void* find(const Symbol& symbol);
-  const std::map<std::string, std::string>& owners() const { return owners_; }
+  const std::map<std::string, Found>& found() const { return found_; }
 
  private:
   void* by_runtime(const Symbol& symbol) const;
@@ -37,7 +41,7 @@ class Library {
   SymbolPath path_;
   void* handle_ = nullptr;
   bool opened_ = false;
-  std::map<std::string, std::string> owners_;
+  std::map<std::string, Found> found_;
 };
 
 }  // namespace gvb::probe

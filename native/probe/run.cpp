@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include "base/text.h"
+#include "driver/libcuda_images.h"
 #include "kernels/ptx.h"
 
 namespace gvb::probe {
@@ -140,6 +142,22 @@ std::string loaded_objects() {
 
 }  // namespace
 
+namespace {
+
+// The driver itself, also behind a library in its place; nothing if none is loaded.
+std::optional<ElfImage> driver_image() {
+  const std::vector<ElfImage> images = libcuda_images();
+  if (images.empty()) return std::nullopt;
+  return true_driver(images.front(), images);
+}
+
+std::optional<ElfImage> nvml_image(const Library& nvml) {
+  if (!nvml.opened() || nvml.handle() == RTLD_DEFAULT) return std::nullopt;
+  return ElfImage::of_handle(nvml.handle());
+}
+
+}  // namespace
+
 std::string Run::memory_seen() {
   const auto total = context ? address(cuda::cuDeviceTotalMem_v2) : nullptr;
   const auto get_uuid = context ? address(cuda::cuDeviceGetUuid_v2) : nullptr;
@@ -152,14 +170,19 @@ std::string Run::memory_seen() {
 
 void Run::finish() {
   const std::string memory = memory_seen();
-  std::string owners;
-  for (const Library* library : {&cuda, &nvml})
-    for (const auto& [name, owner] : library->owners())
-      owners += (owners.empty() ? "" : ",") + report::quoted(name) + ":" + report::quoted(owner);
+  std::string owners, own;
+  for (const Library* library : {&cuda, &nvml}) {
+    const std::optional<ElfImage> image = library == &cuda ? driver_image() : nvml_image(nvml);
+    for (const auto& [name, found] : library->found()) {
+      owners += (owners.empty() ? "" : ",") + report::quoted(name) + ":" + report::quoted(found.owner);
+      if (image && image->contains(found.address)) own += (own.empty() ? "" : ",") + report::quoted(name);
+    }
+  }
   int mps = -1;
   const auto attribute = cuda.opened() && context ? address(cuda::cuDeviceGetAttribute) : nullptr;
   const bool known = attribute && attribute(&mps, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED, device) == abi::CUDA_SUCCESS;
   report::line("under", {{"owners", "{" + owners + "}"},
+                         {"own", "[" + own + "]"},
                          {"memory", memory},
                          {"objects", loaded_objects()},
                          {"mps", known ? std::to_string(mps) : "null"}});

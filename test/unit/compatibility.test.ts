@@ -84,6 +84,7 @@ describe('whether a probe was under the layer', () => {
     seen({
       under: {
         owners: { cuInit: library, cuCtxSynchronize: CUDA },
+        own: ['cuCtxSynchronize'],
         objects: [library],
         mps: 0,
         memory: { uuid: uuid as string, bytes: 1000 },
@@ -94,10 +95,19 @@ describe('whether a probe was under the layer', () => {
   it('is shown by owners, objects and memory', () => expect(escapeOf(under(), reference)).toBeNull());
 
   it.each([
-    ['a function of the layer is the driver’s', { owners: { cuInit: CUDA } }, `cuInit belongs to ${CUDA}`],
+    ['a function of the layer is the driver’s', { owners: { cuInit: CUDA }, own: ['cuInit'] }, `cuInit belongs to ${CUDA}`],
     ['the library is not loaded', { objects: [] }, `${library} is not loaded`],
     ['it sees more memory', { memory: { uuid: uuid as string, bytes: 9000 } }, 'it sees 9000 bytes of memory'],
   ])('is refuted if %s', (_, change, text) => expect(escapeOf(under(change), reference)).toContain(text));
+
+  it('is shown by addresses, whatever the code is called', () => {
+    const { intercepted } = reference;
+    expect([...intercepted]).toContain('cuInit');
+    const unnamed = under({ owners: { cuInit: 'memory without a file', cuCtxSynchronize: CUDA } });
+    expect(escapeOf(unnamed, reference)).toBeNull();
+    const renamed = under({ owners: { cuInit: library }, own: ['cuInit'] });
+    expect(escapeOf(renamed, reference)).toBe(`cuInit belongs to ${library}`);
+  });
 
   it('is unknown if the probe does not report it', () => {
     expect(escapeOf(seen(), reference)).toBe('it did not report who owns the functions it called');
@@ -105,9 +115,9 @@ describe('whether a probe was under the layer', () => {
 
   it('is refuted for a process that is no MPS client while others are', () => {
     const mps = referenceOf(description(null, { mpsClient: true, memoryBytes: 1000 }), 'dlsym');
-    const client = under({ owners: {}, objects: [], memory: null, mps: 1 });
+    const client = under({ owners: {}, own: [], objects: [], memory: null, mps: 1 });
     expect(escapeOf(client, mps)).toBeNull();
-    expect(escapeOf(under({ owners: {}, objects: [], memory: null, mps: 0 }), mps)).toBe('it is no MPS client');
+    expect(escapeOf(under({ owners: {}, own: [], objects: [], memory: null, mps: 0 }), mps)).toBe('it is no MPS client');
   });
 });
 

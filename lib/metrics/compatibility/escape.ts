@@ -5,8 +5,8 @@ import type { Description } from '../../workers/description.js';
 import type { Observation } from './probe-process.js';
 
 export interface Reference {
-  /** The owner of each function that the layer owns in the proven process. */
-  owners: ReadonlyMap<string, string>;
+  /** The functions that are not the driver's own in the proven process, by address: code may have no file, or any name. */
+  intercepted: ReadonlySet<string>;
   /** Files that were preloaded into it. */
   preloaded: readonly string[];
   mpsClient: boolean;
@@ -15,14 +15,12 @@ export interface Reference {
 }
 
 export function referenceOf({ provenance, preload, inspection }: Description, path: ApplicationPath): Reference {
-  const owners = new Map<string, string>();
-  const note = (name: string, owner: string | null, driver: string | null) => {
-    if (owner !== null && driver !== null && !sameFile(owner, driver)) owners.set(name, owner);
-  };
-  for (const { name, owners: of } of provenance.functions) note(name, of[path], of.bare);
-  for (const { name, owners: of } of provenance.nvml) note(name, of.dlsym, of.bare);
+  const named = (functions: readonly { name: string }[]) => functions.map(({ name }) => name);
   return {
-    owners,
+    intercepted: new Set([
+      ...named(provenance.functions.filter(({ interposed }) => interposed.includes(path))),
+      ...named(provenance.nvml.filter(({ interposed }) => interposed.includes('dlsym'))),
+    ]),
     preloaded: preload.flatMap(({ mapped }) => mapped ?? []),
     memoryBytes: new Map(
       inspection.devices.flatMap(({ uuid, visibleMemoryBytes: bytes }) => (bytes === null ? [] : [[uuid, bytes]])),
@@ -34,11 +32,8 @@ export function referenceOf({ provenance, preload, inspection }: Description, pa
 /** Evidence that it was not; null if there is none. */
 export function escapeOf({ under }: Observation, reference: Reference): string | null {
   if (!under) return 'it did not report who owns the functions it called';
-  const free = Object.entries(under.owners).find(([name, owner]) => {
-    const expected = reference.owners.get(name);
-    return expected !== undefined && !sameFile(expected, owner);
-  });
-  if (free) return `${free[0]} belongs to ${free[1]}`;
+  const free = under.own.find((name) => reference.intercepted.has(name));
+  if (free !== undefined) return `${free} belongs to ${under.owners[free] ?? 'the driver'}`;
   const missing = reference.preloaded.find((file) => !under.objects.some((object) => sameFile(object, file)));
   if (missing !== undefined) return `${missing} is not loaded`;
   const { memory } = under;

@@ -24,6 +24,8 @@ const lineSchema = v.variant('gvb', [
   v.object({
     gvb: v.literal('under'),
     owners: v.record(v.string(), v.string()),
+    /** The functions whose address lies in the driver. */
+    own: v.array(v.string()),
     objects: v.array(v.string()),
     mps: v.nullable(v.number()),
     /** The device that it used, and cuDeviceTotalMem's answer for it. */

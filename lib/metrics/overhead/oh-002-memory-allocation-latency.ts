@@ -9,6 +9,7 @@ import { rowState } from '../row-state.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { formatBytes } from '../../results/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
+import { bareOf, bulkCheck, grownCheck, invalidIfHidden } from './bulk.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
 
@@ -118,13 +119,15 @@ export const memoryAllocationLatency: MetricDefinition = {
         checks: [],
       };
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
+    // An unusable allocation has already ended the measurement.
+    const checks = [bulkCheck(headline.samples, bareOf(details.pairs)), grownCheck(headline.blocks)];
     return {
+      ...invalidIfHidden(checks),
       value,
       ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),
       details,
-      // An unusable allocation has already ended the measurement.
-      checks: [],
+      checks,
     };
   },
 };

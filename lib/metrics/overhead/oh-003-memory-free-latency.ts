@@ -10,6 +10,7 @@ import { rowState } from '../row-state.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { formatBytes } from '../../results/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
+import { bareOf, bulkCheck, invalidIfHidden } from './bulk.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
 
@@ -129,12 +130,15 @@ export const memoryFreeLatency: MetricDefinition = {
       return { status: 'unsupported', reason, value: null, ci95: null, headline: null, ...common };
     }
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
+    const bulk = bulkCheck(headline.samples, 'pairs' in more ? bareOf(more.pairs) : null);
     return {
+      ...invalidIfHidden([bulk]),
       ...invalidIfKept(leak),
       value,
       ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),
       ...common,
+      checks: [leak, bulk],
     };
   },
 };
