@@ -7,6 +7,7 @@ import { plain } from '../results/plain.js';
 import { digits, estimateText, inOneLine, quantity } from '../results/quantity.js';
 import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 import type { Slot, Source } from './questions.js';
+import { pairStall } from './stalls.js';
 
 type Interval = [number, number] | null;
 
@@ -102,7 +103,8 @@ const joined = (...notes: (string | null)[]): string | null => notes.filter(Bool
 
 function pairFigure({ id, what }: Source, call: CallEffect): Figure {
   if (!call.intercepted) return figure({ metric: id, what, word: 'same', note: 'not intercepted' });
-  return figure({ metric: id, what, word: call.verdict, ...estimated(call.overheadNs, call.overheadCi95, 'ns', true) });
+  const paid = estimated(call.overheadNs, call.overheadCi95, 'ns', true);
+  return figure({ metric: id, what, word: call.verdict, ...paid, note: pairStall(call) });
 }
 
 const DECIDED: readonly Figure['word'][] = ['slower', 'faster', 'same'];
@@ -169,6 +171,7 @@ export function figureOf(evidence: Evidence, source: Source, system: string): Fi
   if (as === 'pair') {
     const call = callOf(evidence, source, system);
     if (!call) return notMeasured(what, cell, id);
+    if (row && cell?.effect?.verdict === 'invalid') return effectFigure(source, row, cell.effect);
     const own = pairFigure(source, call);
     return row && cell?.effect && contradicts(cell.effect, own) ? wholeFigure(source, row, cell.effect, own) : own;
   }

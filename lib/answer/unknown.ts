@@ -10,6 +10,7 @@ import type { View } from '../results/view.js';
 import { named } from './candidates.js';
 import { measuringCommand, programsCommand } from './measuring-command.js';
 import { metricsFor, titles } from './questions.js';
+import { stallsOf } from './stalls.js';
 
 /** Rounds that a command may ask for: more would take hours. */
 const MOST_ROUNDS = 50;
@@ -135,4 +136,5 @@ export const unknownOf = (view: View, cards: readonly Card[]): Unknown[] => [
   ...partlyUnanswered(view, cards),
   ...undecided(view, cards),
   ...untested(view, cards),
+  ...stallsOf(view),
 ];

@@ -27,6 +27,8 @@ const pairSchema = v.pipe(
     /** Median difference of the pairs, and median cost of the driver's own call. */
     overheadNs: finite,
     bareNs: finite,
+    /** Mean difference without the outermost pairs; absent in earlier documents. */
+    trimmedNs: v.optional(finite),
   }),
   v.transform(({ name, call = name, ...row }) => ({ ...row, call, name: name ?? call })),
 );
@@ -74,6 +76,7 @@ function ofSystem(measured: readonly Measured[]): CallEffect[] {
   const decisions = decide(calls.map(({ found: { evidence } }) => ({ evidence, delta: STEP_NS })));
   return calls.map(({ rounds, found: { value, ci95, evidence } }, i) => {
     const [first] = rounds as [Measured];
+    const trimmed = trimmedOf(rounds);
     return {
       metric: first.metric,
       system: first.round.system.name,
@@ -84,11 +87,20 @@ function ofSystem(measured: readonly Measured[]): CallEffect[] {
       rounds: rounds.length,
       overheadNs: value,
       overheadCi95: ci95,
+      ...(trimmed && { trimmed }),
       bareNs: median(rounds.map(({ bareNs }) => bareNs)).value,
       p: evidence.p,
       verdict: decisions[i]?.verdict ?? 'inconclusive',
     };
   });
+}
+
+/** The same comparison by trimmed means; null unless every round has one. */
+function trimmedOf(rounds: readonly Measured[]): CallEffect['trimmed'] | null {
+  const means = rounds.flatMap(({ trimmedNs }) => trimmedNs ?? []);
+  if (means.length < rounds.length) return null;
+  const { value, ci95 } = againstZero(means, STEP_NS);
+  return { overheadNs: value, overheadCi95: ci95 };
 }
 
 const provenanceOf = ({ name, round }: Measured) => round.provenance.find((row) => row.name === name);

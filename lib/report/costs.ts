@@ -4,7 +4,7 @@ import type { CallEffect } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
 import { capitalised, plain } from '../results/plain.js';
 import { counted, type EstimateText, estimateText, quantity } from '../results/quantity.js';
-import type { View } from '../results/view.js';
+import { rowsOf, type View } from '../results/view.js';
 import { markdownBlock, markdownText, titledMarkdown } from './markdown-text.js';
 import { type DataTable, estimate, numeric } from './table-data.js';
 
@@ -34,7 +34,7 @@ export function callCosts(view: View): SystemCosts[] {
   const all = view.callEffects ?? callEffects(view.systems.map(({ rounds }) => rounds));
   return view.systems.flatMap(({ name }) => {
     const calls = all
-      .filter(({ system, intercepted }) => system === name && intercepted)
+      .filter(({ system, intercepted, metric }) => system === name && intercepted && !isSilent(view, name, metric))
       .filter((call, _, own) => isChosen(call, own))
       .sort((a, b) => b.overheadNs - a.overheadNs);
     const isResolved = ({ verdict }: CallEffect) => verdict === 'slower' || verdict === 'faster';
@@ -43,6 +43,12 @@ export function callCosts(view: View): SystemCosts[] {
       : [{ system: name, calls: calls.filter(isResolved), unresolved: calls.filter((call) => !isResolved(call)) }];
   });
 }
+
+/** Whether no value of the metric that made the pairs is shown for the system: a layer deceived it in a round. */
+const isSilent = (view: View, name: string, metric: string): boolean =>
+  rowsOf(view).some(
+    ({ id, cells }) => id === metric && cells.some(({ system, value }) => system === name && value === null),
+  );
 
 /** Signed, with the interval over rounds. */
 export const costText = ({ overheadNs, overheadCi95 }: CallEffect): EstimateText =>

@@ -315,6 +315,8 @@ const callEffectSchema = v.strictObject({
   /** Mean over rounds of each round's median pair, signed. */
   overheadNs: finite,
   overheadCi95: interval,
+  /** The same of each round's mean difference without the lowest and highest hundredth of the pairs: rare stalls count. */
+  trimmed: v.optional(v.strictObject({ overheadNs: finite, overheadCi95: interval })),
   /** Cost of the driver's own call: median over rounds. */
   bareNs: finite,
   /** Two-sided p of no cost; null if it could not be tested. */

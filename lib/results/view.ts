@@ -177,9 +177,25 @@ function rowOf(
   const cells = systems.map((system) => {
     const effect = effects.find((candidate) => candidate.metric === id && candidate.system === system.name) ?? null;
     const results = system.rounds.flatMap(({ metrics }) => metrics.filter((result) => result.id === id));
-    return cellOf(system, { results, of: roundsAbout(system.rounds, id), effect });
+    const shown = isSilent(results, system, id, effects) ? [] : results;
+    return cellOf(system, { results, shown, of: roundsAbout(system.rounds, id), effect });
   });
   return { id, name, category, unit, direction, cells };
+}
+
+/**
+ * Whether a system's numbers of a metric are not shown: its effect is invalid, or it is the baseline and one of its own
+ * rounds makes an effect invalid. The rounds that are left would look like a result.
+ */
+function isSilent(
+  results: readonly MetricResult[],
+  { name, isBaseline }: SystemView,
+  id: string,
+  effects: readonly Effect[],
+): boolean {
+  const invalid = effects.filter(({ metric, verdict }) => metric === id && verdict === 'invalid');
+  if (isBaseline) return invalid.length > 0 && results.some(({ status }) => status === 'invalid');
+  return invalid.some(({ system }) => system === name);
 }
 
 /** The rounds that were to measure it: a merged document also has rounds of other metrics. */
@@ -188,9 +204,9 @@ const roundsAbout = (rounds: readonly RunDocument[], id: string): number =>
 
 function cellOf(
   { name: system, rounds }: SystemView,
-  { results, of, effect }: Pick<Cell, 'results' | 'of' | 'effect'>,
+  { results, shown, of, effect }: Pick<Cell, 'results' | 'of' | 'effect'> & { shown: readonly MetricResult[] },
 ): Cell {
-  const measured = results.filter(({ value }) => value !== null);
+  const measured = shown.filter(({ value }) => value !== null);
   const values = measured.map(({ value }) => value as number);
   const [only] = measured;
   return {

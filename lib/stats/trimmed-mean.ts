@@ -10,21 +10,21 @@ const TRIMMED = 0.2;
 
 const inOrder = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
 
-const cutCount = (count: number): number => Math.floor(TRIMMED * count);
+const cutCount = (count: number, share = TRIMMED): number => Math.floor(share * count);
 
 /** The share of the values that is left out at each end. */
 export const cutShare = (count: number): number => cutCount(count) / count;
 
 /** The sorted values without those at the ends. */
-export const cut = (sorted: Float64Array): Float64Array => {
-  const trimmed = cutCount(sorted.length);
+export const cut = (sorted: Float64Array, share = TRIMMED): Float64Array => {
+  const trimmed = cutCount(sorted.length, share);
   return sorted.subarray(trimmed, sorted.length - trimmed);
 };
 
 const average = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Only the mean; NaN without values. */
-export const trimmed = (values: readonly number[]): number => average(cut(inOrder(values)));
+/** Only the mean, without `share` of the values at each end; NaN without values. */
+export const trimmed = (values: readonly number[], share = TRIMMED): number => average(cut(inOrder(values), share));
 
 /** In the same order, with the values at the ends replaced by the nearest that is left. */
 export function winsorised(values: readonly number[], left: Float64Array): number[] {

@@ -275,3 +275,32 @@ it('every section has an id and a title of its own, and only the last are folded
   const firstFolded = sections.findIndex((section) => 'isFolded' in section);
   expect(sections.slice(firstFolded).every((section) => 'isFolded' in section)).toBe(true);
 });
+
+describe('rare stalls', () => {
+  /** One call in a hundred takes `slow` times as long: the mean is far above the median. */
+  const stalling = (mean: number, max: number): ComparisonDocument => {
+    const document = three({ 'OH-001': [5, 5, 5] });
+    const inA = document.systems[1] ?? [];
+    for (const round of inA)
+      round.metrics = round.metrics.map((result) => ({
+        ...result,
+        stats: result.stats && { ...result.stats, min: 4, mean, p50: 5, max },
+      }));
+    return document;
+  };
+  const said = (document: ComparisonDocument) =>
+    answerOf(document)
+      .unknown.map(({ text }) => text)
+      .filter((text) => text.includes('stalls'));
+
+  it('are said of the system that has them, by its own figures', () => {
+    expect(said(stalling(60, 6_000))).toEqual([
+      'a stalls rarely, which medians do not show: the mean of OH-001 is 12 times its median, the slowest 6.000 ms.',
+    ]);
+  });
+
+  it('are not said of what drivers do', () => {
+    // The largest of 122 recorded results of frees: 1.89 times the median.
+    expect(said(stalling(5 * 1.89, 2_000))).toEqual([]);
+  });
+});

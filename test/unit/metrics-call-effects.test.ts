@@ -1,6 +1,9 @@
 /** The cost of each driver call, from pairs in the details of every round. */
 import { describe, expect, it } from 'vitest';
+import { pairStall } from '../../lib/answer/stalls.js';
 import { callEffects } from '../../lib/metrics/call-effects.js';
+import { pairSummary } from '../../lib/metrics/overhead/pairs.js';
+import type { PairBlock } from '../../lib/native/addon-types.js';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { result, runDocument } from './run-fixtures.js';
 
@@ -32,6 +35,34 @@ const rounds = (count: number, metrics: (round: number) => MetricResult[], name 
   );
 
 const functions = (...rows: object[]) => result('OH-005', { details: { functions: rows } });
+
+describe('the trimmed mean of pairs', () => {
+  /** 1 000 pairs; every fiftieth call through the layer stalls. */
+  const block = (slowNs: number): PairBlock => ({
+    ...{ owner: LAYER, bareOwner: CUDA, intercepted: true, calls: 1, achievedNs: null },
+    hookedNs: Float64Array.from({ length: 1000 }, (_, i) => (i % 50 === 0 ? slowNs : 105)),
+    bareNs: new Float64Array(1000).fill(100),
+  });
+
+  it('counts stalls that a median does not see', () => {
+    expect(pairSummary([block(105)])).toMatchObject({ overheadNs: 5, trimmedNs: 5 });
+    const { overheadNs, trimmedNs } = pairSummary([block(100_105)]);
+    expect(overheadNs).toBe(5);
+    // 10 of 20 stalls are left of 980 pairs.
+    expect(trimmedNs).toBeCloseTo(5 + (10 * 100_000) / 980, 6);
+  });
+
+  it('is compared beside the median, over the same rounds', () => {
+    const pairs = (trimmedNs?: number) => functions(row('cuInit', 5, trimmedNs === undefined ? {} : { trimmedNs }));
+    const [effect] = callEffects([rounds(5, (round) => [pairs(1_000 + round)])]);
+    expect(effect).toMatchObject({ overheadNs: 5, trimmed: { overheadNs: 1_002 } });
+    expect(effect && pairStall(effect)).toBe('few calls pay for many: +1.002 us by the trimmed mean');
+    const [even] = callEffects([rounds(5, (round) => [pairs(5 + round / 10)])]);
+    expect(even && pairStall(even)).toBeNull();
+    const [old] = callEffects([rounds(5, () => [pairs()])]);
+    expect(old).not.toHaveProperty('trimmed');
+  });
+});
 
 describe('the cost of a call', () => {
   it("is the mean over rounds of each round's pairs, against zero", () => {

@@ -1,13 +1,18 @@
 /** Summarises pairs of a function through the application's pointer and through the driver's own, over all blocks. */
 import type { PairBlock } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
+import { trimmed } from '../../stats/trimmed-mean.js';
 import { serialMedian } from '../../stats/serial.js';
 import { concat } from '../collect.js';
 import { HOST_STEP_NS } from '../units.js';
 
+/** The share of the pairs that is left out at each end of the trimmed mean: a stall of one call in fifty still counts. */
+const TRIMMED = 0.01;
+
 /**
  * Medians in nanoseconds per call; the overhead is the median of the pairs' differences, not the difference of the
- * medians.
+ * medians. A median does not see what few calls pay, so `trimmedNs` is the mean of the differences without the lowest and
+ * highest hundredth.
  */
 export function pairSummary(blocks: readonly PairBlock[]) {
   const hookedNs = concat(...blocks.map((block) => block.hookedNs));
@@ -19,6 +24,7 @@ export function pairSummary(blocks: readonly PairBlock[]) {
     intercepted: blocks.some(({ intercepted }) => intercepted),
     overheadNs,
     ci95,
+    trimmedNs: trimmed([...differences], TRIMMED),
     hookedNs: median(hookedNs).value,
     bareNs: median(bareNs).value,
     differences,

@@ -13,7 +13,12 @@ import { count, figure, type Heading, interval, metricRow, scaled, spanned, tabl
 import { tallies } from '../tally.js';
 import { judgement, verdictBadge } from './verdict.js';
 
-const stateOf = ({ results }: Cell): string => [...new Set(results.map(({ status }) => status))].join(', ') || '–';
+/** Where an effect is invalid, also rounds that were measured show no value. */
+const stateOf = ({ results, effect }: Cell): string => {
+  const states = new Set<string>(results.map(({ status }) => status));
+  if (effect?.verdict === 'invalid' || states.has('invalid')) states.delete('ok');
+  return [...states].join(', ') || '–';
+};
 
 function valueCell(cell: Cell): Markup {
   if (cell.value === null) return html`<td class="num none">${stateOf(cell)}</td>`;
