@@ -591,7 +591,7 @@ export interface WorkloadSettings {
 }
 
 /** Text of a setting; YAML reads 4 and true as other types. */
-export type Scalar = string | number | boolean;
+type Scalar = string | number | boolean;
 
 /** An item of the fixed menu of aggressors. */
 export type AggressorTask = NonNullable<TenantSettings['task']>;

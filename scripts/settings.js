@@ -238,7 +238,7 @@ ${[...named]
   .map(([schema, text]) => interfaceOf(text[0], definition(schema, text)))
   .join('\n')}
 /** Text of a setting; YAML reads 4 and true as other types. */
-export type Scalar = string | number | boolean;
+type Scalar = string | number | boolean;
 
 /** An item of the fixed menu of aggressors. */
 export type AggressorTask = NonNullable<TenantSettings['task']>;

@@ -25,7 +25,7 @@ function codesOf(document: ResultDocument): number[] {
   ];
 }
 
-/** Of one round: a metric that something else than a busy host keeps from a number. */
+/** A metric of one round that something else than a busy host keeps from a number. */
 function hasFault({ metrics, health }: RunDocument): boolean {
   const busy = wasBusy(health.before);
   return metrics.some(

@@ -23,7 +23,7 @@ export function readDuration(text: string, { shortestMs, longestMs }: DurationLi
   return new Refused(`a duration with its unit, such as 100ms or 2s, ${range}`, hint);
 }
 
-export interface DurationRules extends DurationLimits {
+interface DurationRules extends DurationLimits {
   /** The name of the setting, e.g. `--interval`. */
   what: string;
 }

@@ -5,8 +5,8 @@ import { bare } from './read.js';
 
 type Schema = v.GenericSchema;
 
-/** Of a field, without what describes its place in the settings. */
-export const fieldForm = (schema: Schema): Partial<FieldForm> => v.getMetadata(bare(schema)) as Partial<FieldForm>;
+/** What describes a field itself. */
+const fieldForm = (schema: Schema): Partial<FieldForm> => v.getMetadata(bare(schema)) as Partial<FieldForm>;
 
 /** `list`s are repeated, entries of `map`s are `KEY.NAME=value`. */
 export function formOf(schema: v.ObjectEntries[string]): 'list' | 'map' | null {

@@ -38,7 +38,7 @@ export function checkKeys(place: Place, keys: readonly string[]): Place {
 export const list = <Schema extends v.GenericSchema>(item: Schema, what: string) => v.array(item, what);
 
 /** Settings that belong together: the JSON Schema and the public types tell such forms apart. */
-export interface Form {
+interface Form {
   /** Settings that it has to have. */
   with: readonly string[];
   without: readonly string[];
@@ -72,7 +72,7 @@ export const exactlyOne = <const Entries extends v.ObjectEntries>(
     v.metadata({ forms: [oneEach(keys)] }),
   );
 
-export const oneEach = (keys: readonly string[]): Form[] =>
+const oneEach = (keys: readonly string[]): Form[] =>
   keys.map((key) => ({ with: [key], without: keys.filter((other) => other !== key) }));
 
 const inWords = (keys: readonly string[]): string => keys.join(', ').replace(/, ([^,]*)$/, ' and $1');

@@ -117,7 +117,7 @@ export const percent = (): Field<number, number> => integer(1, 100, 'PERCENT');
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
-export interface Range {
+interface Range {
   least?: number;
   /** Excludes `least` itself. */
   isAbove?: boolean;
@@ -142,7 +142,7 @@ export const number = (what: string, { least, isAbove = false, most }: Range = {
     },
   );
 
-/** Of at most a day. */
+/** At most a day. */
 export const seconds = ({ isAbove = false } = {}): Field<number, number> =>
   number(`a number of seconds ${isAbove ? 'above' : 'from'} 0 and up to 86400`, { least: 0, isAbove, most: 86_400 });
 

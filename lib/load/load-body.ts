@@ -5,7 +5,7 @@ import { LOAD_DEFAULTS, type LoadApi } from './load-plan.js';
 import type { OpenAiApi } from './openai-api.js';
 
 /** The settings of a body. */
-export interface GivenBody {
+interface GivenBody {
   api: LoadApi;
   body?: string | undefined;
   model?: string | undefined;

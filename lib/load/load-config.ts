@@ -72,7 +72,7 @@ export const loadSettings = ofForms(
   ],
 );
 
-export type GivenLoad = v.InferOutput<typeof loadSettings>;
+type GivenLoad = v.InferOutput<typeof loadSettings>;
 
 /** Throws SettingError. */
 export const readLoad = (place: Place): LoadPlan => loadPlan(read(loadSettings, place), place);

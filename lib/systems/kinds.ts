@@ -34,7 +34,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   custom,
 };
 
-export const kindNames = Object.keys(kinds);
+const kindNames = Object.keys(kinds);
 
 export function findKind(name: string): Kind {
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;

@@ -7,7 +7,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { GRACE_MS, Kept, type MainEnding, type Outcome, startKeeper, STRAGGLER_MS } from './kept-program.js';
 
-export interface ForegroundRequest {
+interface ForegroundRequest {
   command: readonly string[];
   environment: NodeJS.ProcessEnv;
   /** Path of gvb-keeper. */

@@ -9,7 +9,7 @@ import { DEFAULT_INTERVAL_MS } from '../monitor/options.js';
 import type { Delta } from '../stats/effect.js';
 
 /** An argument list; no shell reads it. */
-export type Command = readonly string[];
+type Command = readonly string[];
 
 /** What shows that the program can serve. */
 export type Readiness =

@@ -95,7 +95,11 @@ describe('whether a probe was under the layer', () => {
   it('is shown by owners, objects and memory', () => expect(escapeOf(under(), reference)).toBeNull());
 
   it.each([
-    ['a function of the layer is the driver’s', { owners: { cuInit: CUDA }, own: ['cuInit'] }, `cuInit belongs to ${CUDA}`],
+    [
+      'a function of the layer is the driver’s',
+      { owners: { cuInit: CUDA }, own: ['cuInit'] },
+      `cuInit belongs to ${CUDA}`,
+    ],
     ['the library is not loaded', { objects: [] }, `${library} is not loaded`],
     ['it sees more memory', { memory: { uuid: uuid as string, bytes: 9000 } }, 'it sees 9000 bytes of memory'],
   ])('is refuted if %s', (_, change, text) => expect(escapeOf(under(change), reference)).toContain(text));
@@ -117,7 +121,9 @@ describe('whether a probe was under the layer', () => {
     const mps = referenceOf(description(null, { mpsClient: true, memoryBytes: 1000 }), 'dlsym');
     const client = under({ owners: {}, own: [], objects: [], memory: null, mps: 1 });
     expect(escapeOf(client, mps)).toBeNull();
-    expect(escapeOf(under({ owners: {}, own: [], objects: [], memory: null, mps: 0 }), mps)).toBe('it is no MPS client');
+    expect(escapeOf(under({ owners: {}, own: [], objects: [], memory: null, mps: 0 }), mps)).toBe(
+      'it is no MPS client',
+    );
   });
 });
 

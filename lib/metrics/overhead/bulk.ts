@@ -4,7 +4,7 @@
  */
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
-import { formatBytes } from '../units.js';
+import { formatBytes } from '../../results/format-bytes.js';
 
 /** A layer adds to a call. It cannot hand the call to the driver and need less than a third of the driver's own time. */
 const UNSERVED = 1 / 3;
@@ -28,7 +28,7 @@ export function bulkCheck(samplesNs: Float64Array, bareNs: number | null): Check
 const inUs = (ns: number): string => `${(ns / 1_000).toPrecision(3)} us`;
 
 /** Device memory of a process before and with its live blocks. */
-export interface LiveMemory {
+interface LiveMemory {
   bytes: number;
   live: number;
   usedBefore: number | null;
@@ -72,7 +72,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'allocations take memory of the GPU': 'allocations are answered from memory that was taken before',
 };
 
-/** Of the first row of pairs: the driver's own time, null where the pair has none. */
+/** The driver's own time in the first row of pairs; null where the pair has none. */
 export const bareOf = (pairs: unknown): number | null => {
   const [row] = Array.isArray(pairs) ? (pairs as { bareNs?: unknown }[]) : [];
   return typeof row?.bareNs === 'number' ? row.bareNs : null;

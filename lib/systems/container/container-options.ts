@@ -31,7 +31,7 @@ export interface ContainerOptions extends Omit<ContainerSource, 'runtime' | 'gpu
   caller: NodeJS.ProcessEnv;
 }
 
-export type CreateLayer = (kind: string, settings: RawMap) => System;
+type CreateLayer = (kind: string, settings: RawMap) => System;
 
 export function containerOptions(
   given: Given,

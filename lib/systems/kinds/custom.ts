@@ -29,7 +29,7 @@ import { verifySchema, verifySteps } from './custom-verify.js';
 const memoryLimits = ['none', 'perProcess', 'perTenantPool', 'hardware'] as const;
 const computeLimits = ['none', 'softDutyCycle', 'smCap', 'hardware'] as const;
 
-export const customSettings = settings({
+const customSettings = settings({
   name: needed(label(), 'Its name in documents.'),
   env: key(variables(), 'Variables of its processes.'),
   unsetEnv: key(variableNames(), 'Inherited variables that its processes do not get.'),

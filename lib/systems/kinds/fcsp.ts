@@ -3,7 +3,18 @@
  * public, so the effect on a library is unknown.
  */
 import type * as v from 'valibot';
-import { choice, type Field, integer, key, percent, scalar, size, text, texts, variables } from '../../config/schema.js';
+import {
+  choice,
+  type Field,
+  integer,
+  key,
+  percent,
+  scalar,
+  size,
+  text,
+  texts,
+  variables,
+} from '../../config/schema.js';
 import { label } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { FcspSystem } from '../fcsp.js';

@@ -8,7 +8,7 @@ import { HAMI_LIBRARY } from '../hami-library.js';
 import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 
-export const hamiCoreSettings = settings({
+const hamiCoreSettings = settings({
   name: key(label(), 'Its name in documents. Default: hami-core.'),
   library: key(text('FILE'), `HAMi-core's library. Default: ${HAMI_LIBRARY}.`),
   memory: key(

@@ -8,7 +8,7 @@ import { kindOf } from './define.js';
 /** Chunks of SMs per partition; far more than any GPU has. */
 const MOST_CHUNKS = 256;
 
-export const mpsSettings = settings({
+const mpsSettings = settings({
   name: key(label(), 'Its name in documents. Default: mps.'),
   memory: key(size(), 'Memory limit per process. Default: none.'),
   sm: key(

@@ -5,7 +5,7 @@ import { settings } from '../../config/read.js';
 import { NativeSystem } from '../native.js';
 import { kindOf } from './define.js';
 
-export const nativeSettings = settings({ name: key(label(), 'Its name in documents. Default: native.') });
+const nativeSettings = settings({ name: key(label(), 'Its name in documents. Default: native.') });
 
 export const native = kindOf({
   about: 'the bare driver',

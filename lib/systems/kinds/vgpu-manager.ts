@@ -6,7 +6,7 @@ import { controllers, VgpuManagerSystem } from '../vgpu-manager.js';
 import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 
-export const vgpuManagerSettings = settings({
+const vgpuManagerSettings = settings({
   name: key(label(), 'Its name in documents. Default: vgpu-manager.'),
   library: key(text('FILE'), 'Its library, which has no usual place. Without one the system is unavailable.'),
   memory: key(size(), 'Memory limit of all processes of a tenant together. Default: none.'),
