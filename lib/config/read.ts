@@ -11,7 +11,12 @@ const A_MAP = 'a map of keys to values';
 /** A map of settings, by key. */
 export type Settings = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
-export const settings = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+type SettingsOf<Entries extends v.ObjectEntries> = v.StrictObjectSchema<
+  Entries,
+  (issue: v.StrictObjectIssue) => string
+>;
+
+export const settings = <const Entries extends v.ObjectEntries>(entries: Entries): SettingsOf<Entries> =>
   v.strictObject(entries, (issue) => whatOf(entries, issue));
 
 /** What a missing setting has to be, in words. */
@@ -48,15 +53,15 @@ interface Form {
 
 /** Describes forms; the reader of the settings checks them itself. */
 export const ofForms = <const Entries extends v.ObjectEntries>(
-  schema: v.StrictObjectSchema<Entries, (issue: v.StrictObjectIssue) => string>,
+  schema: SettingsOf<Entries>,
   ...forms: readonly (readonly Form[])[]
-) => v.pipe(schema, v.metadata({ forms }));
+): SettingsOf<Entries> => v.pipe(schema, v.metadata({ forms }));
 
 /** Settings of which one of `keys` has to be given. */
 export const exactlyOne = <const Entries extends v.ObjectEntries>(
   entries: Entries,
   keys: readonly (keyof Entries & string)[],
-) =>
+): SettingsOf<Entries> =>
   v.pipe(
     settings(entries),
     v.rawCheck(({ dataset, addIssue }) => {
