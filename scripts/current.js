@@ -6,13 +6,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** `last`: the files that a build makes last. */
+/** `last`: the files that a build makes last; `folder`: where they are. */
 const builds = {
   ts: {
+    folder: 'dist',
     sources: ['lib', 'scripts', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'],
     last: ['dist/cli/main.js', 'dist/report/charts/echarts.LICENSE.txt'],
   },
   native: {
+    folder: 'build',
     sources: ['native', 'scripts', 'binding.gyp', 'package.json', 'package-lock.json'],
     last: ['gpu_virt_bench.node', 'sim/libcuda.so.1', 'interpose/libgvb-count.so', 'keeper/gvb-keeper'].map(
       (file) => `build/Release/${file}`,
@@ -20,7 +22,7 @@ const builds = {
   },
 };
 
-const recordOf = (name) => join(root, 'build', `built-from-${name}`);
+const recordOf = (name) => join(root, builds[name].folder, 'built-from');
 
 function addTo(hash, path) {
   const file = join(root, path);

@@ -9,7 +9,7 @@ import { emptyFolder, root } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 
-const copied = ['.prettierrc.json', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
+const copied = ['.prettierrc.json', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
 /** Folders that are linked, because they are only read. */
 const linked = ['node_modules', 'build', 'bench', 'native'];
 
