@@ -127,13 +127,18 @@ class Line {
   size_t length_ = 0;
 };
 
+struct Found {
+  const char* kind;
+  const char* path;  // Empty where all paths have it.
+};
+
 // One line for each owner; an entry of `owners` is nullptr for what is the driver's own.
-void add_owned(const char* kind, const char* path, AddLine write) {
+void add_owned(Found what, AddLine write) {
   for (size_t first = 0; first < kCudaFunctionCount; ++first) {
     const char* owner = owners[first];
     if (!owner) continue;
-    Line text(kind);
-    text.add(path).add("\"").add(owner).add("\"");
+    Line text(what.kind);
+    text.add(what.path).add("\"").add(owner).add("\"");
     for (size_t i = first; i < kCudaFunctionCount; ++i) {
       if (!owners[i] || std::strcmp(owners[i], owner) != 0) continue;
       text.add(" ").add(kCudaFunctions[i].name);
@@ -152,7 +157,7 @@ void add_path(const char* name, const CudaApi& table, AddLine write) {
     owners[i] = address && !own ? owner_at(address) : nullptr;
   }
   Line(">looked ").add(name).add(looked).end(write);
-  add_owned(">owned ", name, write);
+  add_owned({">owned ", name}, write);
 }
 
 // What the processor would read when it runs the jump.
@@ -185,7 +190,7 @@ void add_patched(AddLine write) {
     const void* function = slot(found.bare, i);
     owners[i] = function ? owner_behind_jump(function) : nullptr;
   }
-  add_owned(">patched ", "", write);
+  add_owned({">patched ", ""}, write);
 }
 
 }  // namespace

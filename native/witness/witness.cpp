@@ -27,8 +27,10 @@
 #include "witness/owners.h"
 
 // libc's own, with which a compiler registers destructors of thread-local objects.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" int __cxa_thread_atexit_impl(void (*function)(void*), void* argument, void* library);
 extern "C" void* __dso_handle;
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace {
 
