@@ -263,7 +263,9 @@ function usage(kind, { settings }) {
   const keys = Object.entries(settings.entries).map(([key, schema]) => {
     const { placeholder } = metadata(schema);
     const byDefault = schema.default === undefined ? '' : ` (default ${schema.default})`;
-    return key === 'name' || placeholder === undefined ? null : `${key}=${placeholder}${byDefault}`;
+    return (key === 'name' && !isNeeded(schema)) || placeholder === undefined
+      ? null
+      : `${key}=${placeholder}${byDefault}`;
   });
   const shown = keys.filter((each) => each !== null);
   const isLong = keys.filter((each) => each === null).length > 1;
