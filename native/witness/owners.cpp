@@ -127,13 +127,13 @@ class Line {
   size_t length_ = 0;
 };
 
-struct Found {
+struct Heading {
   const char* kind;
   const char* path;  // Empty where all paths have it.
 };
 
 // One line for each owner; an entry of `owners` is nullptr for what is the driver's own.
-void add_owned(Found what, AddLine write) {
+void add_owned(Heading what, AddLine write) {
   for (size_t first = 0; first < kCudaFunctionCount; ++first) {
     const char* owner = owners[first];
     if (!owner) continue;
