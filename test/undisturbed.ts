@@ -1,10 +1,20 @@
 /** Measuring on a machine that other programs may disturb. */
-import { type Said, saysDisturbed } from '../lib/metrics/disturbed.js';
+import { type Said, saysDisturbed, wasBusy } from '../lib/metrics/disturbed.js';
 import type { MetricResult } from '../lib/results/document.js';
+import { type ResultDocument, roundsOf } from '../lib/results/kinds.js';
 import { temporaryFolder } from './temporary.js';
 
 /** The same for all metrics of programs under load. */
 const LATE = "^the client was late by |^the client's event loop was busy ";
+
+/** The exit code of a command whose document has no other fault than what the machine disturbed. */
+export const codeOf = (document: ResultDocument): number =>
+  roundsOf(document).some(
+    ({ metrics, health }) =>
+      !wasBusy(health.before) && metrics.some((each) => isDisturbed(each) && each.status === 'invalid'),
+  )
+    ? 1
+    : 0;
 
 export const isDisturbed = (said: Said): boolean =>
   said.id.includes('/')

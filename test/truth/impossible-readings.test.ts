@@ -199,6 +199,7 @@ function systemOf(settings: Settings, { environment, apart }: Lie): System {
   return {
     ...system,
     kind: 'custom',
+    isCallers: false,
     limitsCoexist: true,
     capabilities: { ...system.capabilities, computeLimit: 'smCap' },
     environment: (tenant?: Tenant) => ({ ...system.environment(tenant), GVB_SIM: of(`-${tenant?.id ?? 0}`) }),
