@@ -144,10 +144,23 @@ GemmRatesRequest gemm_request(unsigned side) {
   return request;
 }
 
+// A busy machine delays the host beside the device: what is then refused is measured again.
+GemmRates undisturbed_gemm(DeviceSession& session, unsigned side) {
+  constexpr int kMostTimes = 5;
+  for (int time = 1;; ++time) {
+    try {
+      return measure_gemm(session, gemm_request(side));
+    } catch (const Failure& failure) {
+      const bool disturbed = std::string(failure.what()).find("the events around") == 0;
+      if (!disturbed || time == kMostTimes) throw;
+    }
+  }
+}
+
 // Every format of the card, at a size with edges, and the sampled parts at the real size.
 void test_gemm(DeviceSession& session) {
   for (const unsigned side : {288u, 4096u}) {
-    const GemmRates rates = measure_gemm(session, gemm_request(side));
+    const GemmRates rates = undisturbed_gemm(session, side);
     CHECK_EQUAL(rates.rates.size(), size_t{4});
     CHECK(rates.compute_capability == "9.0" && rates.multiprocessors == 132);
     for (const GemmRate& rate : rates.rates) {
