@@ -41,11 +41,14 @@ function jsonOf(schema, asReference = true) {
   const description = v.getDescription(inner);
   const text = {
     ...(description !== undefined && { description }),
-    ...(schema !== inner && schema.default !== undefined && { default: schema.default }),
+    ...(defaultOf(schema) !== undefined && { default: defaultOf(schema) }),
   };
   if (asReference && name) return { ...text, allOf: [{ $ref: `#/definitions/${name}` }] };
-  const { json, later, values, either } = metadata(inner);
+  const { json, later, laterEach, values, either } = metadata(inner);
   if (later) return { ...text, ...jsonOf(later) };
+  // YAML gives null for a key without a value.
+  if (laterEach)
+    return { ...text, type: 'object', additionalProperties: { anyOf: [jsonOf(laterEach), { type: 'null' }] } };
   if (values) return { ...text, type: 'object', additionalProperties: jsonOf(values) };
   if (either) return { ...text, anyOf: either.map((each) => jsonOf(each)) };
   if (inner.type === 'strict_object') return { ...objectOf(inner), ...text };
@@ -61,6 +64,9 @@ function nameOf(schema) {
 }
 
 const isNeeded = (schema) => schema.type !== 'optional';
+
+/** Undefined without one, and for a map, whose settings have their own. */
+const defaultOf = (schema) => (typeof schema.default === 'object' ? undefined : schema.default);
 
 function objectOf(schema) {
   const { entries } = schema;
@@ -151,15 +157,6 @@ export const files = {
   thresholds: {
     description: 'A file of thresholds for gates.',
     ...jsonOf(thresholdSettings),
-    properties: {
-      ...jsonOf(thresholdSettings).properties,
-      metrics: {
-        ...jsonOf(thresholdSettings).properties.metrics,
-        allOf: undefined,
-        type: 'object',
-        additionalProperties: { anyOf: [reference('MetricThresholdSettings'), { type: 'null' }] },
-      },
-    },
     ...only('MetricThresholdSettings'),
   },
 };
@@ -185,8 +182,7 @@ function typeOf(json) {
   if (json.enum) return json.enum.map((each) => JSON.stringify(each)).join(' | ');
   if (json.const !== undefined) return JSON.stringify(json.const);
   if (json.anyOf) return json.anyOf.map(typeOf).join(' | ');
-  if (json.type?.length === 3) return 'Scalar';
-  if (Array.isArray(json.type)) return json.type.join(' | ');
+  if (Array.isArray(json.type)) return json.type.length === 3 ? 'Scalar' : json.type.join(' | ');
   if (json.type === 'array' && Array.isArray(json.items)) return `readonly [${json.items.map(typeOf).join(', ')}]`;
   if (json.type === 'array') return `readonly (${typeOf(json.items)})[]`;
   if (json.properties) return objectType(json);
@@ -195,17 +191,17 @@ function typeOf(json) {
 }
 
 function objectType({ properties, required = [], allOf = [], additionalProperties }) {
-  const inForms = new Set(
-    allOf.flatMap(({ anyOf }) => anyOf.flatMap((form) => [...form.required, ...Object.keys(form.properties)])),
-  );
+  const keysOf = ({ anyOf }) => [
+    ...new Set(anyOf.flatMap((form) => [...form.required, ...Object.keys(form.properties)])),
+  ];
   const body = (keys) =>
     `{\n${keys.map((key) => property(key, typeOf(properties[key]), !required.includes(key), properties[key])).join('')}}`;
   const rest = additionalProperties === false ? '' : ' & Readonly<Record<string, unknown>>';
-  const forms = allOf.map(({ anyOf }) => {
-    const keys = new Set(anyOf.flatMap((form) => [...form.required, ...Object.keys(form.properties)]));
-    return `(${anyOf.map((form) => formType(form, [...keys], properties)).join(' | ')})`;
-  });
-  const common = Object.keys(properties).filter((key) => !inForms.has(key));
+  const forms = allOf.map(
+    (each) => `(${each.anyOf.map((form) => formType(form, keysOf(each), properties)).join(' | ')})`,
+  );
+  const inForms = allOf.flatMap(keysOf);
+  const common = Object.keys(properties).filter((key) => !inForms.includes(key));
   return [...(common.length > 0 || forms.length === 0 ? [body(common)] : []), ...forms].join(' & ') + rest;
 }
 
@@ -262,7 +258,7 @@ type ParametersOf<Settings> = Settings extends unknown
 function usage(kind, { settings }) {
   const keys = Object.entries(settings.entries).map(([key, schema]) => {
     const { placeholder } = metadata(schema);
-    const byDefault = schema.default === undefined ? '' : ` (default ${schema.default})`;
+    const byDefault = defaultOf(schema) === undefined ? '' : ` (default ${defaultOf(schema)})`;
     return (key === 'name' && !isNeeded(schema)) || placeholder === undefined
       ? null
       : `${key}=${placeholder}${byDefault}`;
@@ -294,7 +290,7 @@ function rowsOf(schema, before = '') {
     const choices = metadata(inner).json?.enum;
     const [, meaning, given] = /^(.*?)(?: Default: (.*?)\.)?$/s.exec(description);
     const byDefault =
-      each.default !== undefined ? `\`${each.default}\`` : (given ?? (isNeeded(each) ? 'required' : 'none'));
+      defaultOf(each) !== undefined ? `\`${defaultOf(each)}\`` : (given ?? (isNeeded(each) ? 'required' : 'none'));
     const said = choices ? `${meaning} ${choices.map((choice) => `\`${choice}\``).join(', ')}.` : meaning;
     const row = `| \`${before}${key}\` | ${cell(byDefault)} | ${cell(said)} |`;
     return inner.type === 'strict_object' && !nameOf(inner) ? [row, ...rowsOf(inner, `${before}${key}.`)] : [row];
@@ -327,6 +323,5 @@ function page(path) {
 export async function writeSettings() {
   await types();
   help();
-  for (const path of ['docs/systems.md', 'docs/exec.md', 'docs/load.md', 'docs/gates.md', 'docs/costs.md'])
-    await page(path);
+  for (const path of ['docs/systems.md', 'docs/exec.md', 'docs/load.md', 'docs/gates.md', 'docs/costs.md']) page(path);
 }

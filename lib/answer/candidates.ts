@@ -1,4 +1,5 @@
 /** The systems to decide between. */
+import { listed } from '../errors/listed.js';
 import { isNative } from '../results/recorded-kind.js';
 import type { SystemView, View } from '../results/view.js';
 
@@ -16,5 +17,5 @@ const MOST_NAMED = 3;
 export function named(names: readonly string[], last: 'and' | 'or' = 'and'): string {
   const more = names.length - MOST_NAMED;
   const all = more > 1 ? [...names.slice(0, MOST_NAMED), `${more} more`] : names;
-  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} ${last} ${all.at(-1)}`;
+  return listed(all, last);
 }

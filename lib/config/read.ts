@@ -1,12 +1,11 @@
 /** Reads settings by their schema, with errors that name the setting. */
 import * as v from 'valibot';
 import { closest } from '../errors/closest.js';
+import { listed } from '../errors/listed.js';
 import { quoted } from '../errors/usage-error.js';
 import type { Place, SettingError } from './setting-place.js';
-import { constant, type Field, type FieldForm, map } from './schema.js';
+import { A_MAP, constant, type Field, type FieldForm, map } from './schema.js';
 import { isMap, type RawMap, type RawValue } from './raw.js';
-
-const A_MAP = 'a map of keys to values';
 
 /** A map of settings, by key. */
 export type Settings = v.GenericSchema & { readonly entries: v.ObjectEntries };
@@ -69,9 +68,9 @@ export const exactlyOne = <const Entries extends v.ObjectEntries>(
       const given = keys.filter((key) => (dataset.value as Partial<Record<string, unknown>>)[key] !== undefined);
       if (given.length !== 1)
         addIssue({
-          expected: `one of ${inWords(keys)}`,
+          expected: `one of ${listed(keys)}`,
           received: given[1] ?? keys[0] ?? '',
-          message: `${given.length === 0 ? 'none' : inWords(given)}.`,
+          message: `${given.length === 0 ? 'none' : listed(given)}.`,
         });
     }),
     v.metadata({ forms: [oneEach(keys)] }),
@@ -79,8 +78,6 @@ export const exactlyOne = <const Entries extends v.ObjectEntries>(
 
 const oneEach = (keys: readonly string[]): Form[] =>
   keys.map((key) => ({ with: [key], without: keys.filter((other) => other !== key) }));
-
-const inWords = (keys: readonly string[]): string => keys.join(', ').replace(/, ([^,]*)$/, ' and $1');
 
 type Entries = Readonly<Record<string, v.GenericSchema>>;
 type OneOf<Kinds> = { [Key in keyof Kinds]: Record<Key, Kinds[Key]> }[keyof Kinds];
@@ -101,33 +98,35 @@ export const oneOf = <const Each extends Entries>(
 export const mapOf = <Schema extends v.GenericSchema>(
   value: Schema,
 ): Field<Readonly<Record<string, v.InferInput<Schema>>>, ReadonlyMap<string, v.InferOutput<Schema>>> => {
-  const any = v.custom<Readonly<Record<string, v.InferInput<Schema>>>>(() => true);
-  const each: typeof any = {
-    ...any,
+  const each: v.GenericSchema = {
+    ...v.custom(() => true),
     '~run'({ value: raw }, config) {
-      if (!isMap(raw as RawValue)) return any['~run']({ value: raw }, config);
-      const issues: v.BaseIssue<unknown>[] = [];
-      const found = Object.entries(raw as RawMap).map(([key, own]) => {
-        const result = value['~run']({ value: own }, config);
-        for (const issue of result.issues ?? [])
-          issues.push({
-            ...issue,
-            path: [{ type: 'object', origin: 'value', input: raw as RawMap, key, value: own }, ...(issue.path ?? [])],
-          });
-        return [key, result.value] as const;
-      });
-      return { typed: true, value: new Map(found), ...(issues.length > 0 && { issues }) } as never;
+      const entries = Object.entries(raw as RawMap).map(
+        ([key, own]) => [key, own, value['~run']({ value: own }, config)] as const,
+      );
+      const issues = entries.flatMap(([key, own, result]) =>
+        (result.issues ?? []).map((issue) => ({
+          ...issue,
+          path: [{ type: 'object', origin: 'value', input: raw, key, value: own }, ...(issue.path ?? [])],
+        })),
+      );
+      const found = new Map(entries.map(([key, , result]) => [key, result.value]));
+      return { typed: true, value: found, ...(issues.length > 0 && { issues }) } as never;
     },
   };
   return v.pipe(
-    v.lazy((raw) => (isMap(raw as RawValue) ? each : map('a map of keys to values', {}))),
+    v.lazy((raw) => (isMap(raw as RawValue) ? each : map({}))),
     v.metadata({ values: value }),
   ) as never;
 };
 
 /** A map of settings that is read on its own. */
-export const later = (schema: Settings, what: string): Field<Readonly<Record<string, unknown>>, RawMap> =>
-  v.pipe(map<Readonly<Record<string, unknown>>>(what, {}), v.metadata({ later: schema }));
+export const later = (schema: Settings, what?: string): Field<Readonly<Record<string, unknown>>, RawMap> =>
+  v.pipe(map<Readonly<Record<string, unknown>>>({}, what), v.metadata({ later: schema }));
+
+/** A map of names to maps of settings, or nothing, each of which is read on its own. */
+export const laterEach = (schema: Settings): Field<Readonly<Record<string, unknown>>, RawMap> =>
+  v.pipe(map<Readonly<Record<string, unknown>>>({}), v.metadata({ laterEach: schema }));
 
 type Either<A extends v.GenericSchema, B extends v.GenericSchema> = v.GenericSchema<
   v.InferInput<A> | v.InferInput<B>,
@@ -191,21 +190,22 @@ function unknown(key: string, keys: readonly string[], place: Place): SettingErr
   return place.error(key, `Expected a key of ${place.owner} but received ${quoted(key)}: ${hint}`);
 }
 
-function errorOf(issue: v.BaseIssue<unknown>, outermost: Place): SettingError {
-  const keys = (issue.path ?? []).map(({ key }) => key as string | number);
-  // Such an issue is of a whole map, others of a setting in one.
-  const ofWhole = issue.type === 'raw_check';
-  let place = outermost;
-  for (let at = 0; ;) {
-    const [key, next] = [keys[at], keys[at + 1]];
-    const length = typeof next === 'number' ? 2 : 1;
-    if (key === undefined) break;
-    if (at + length >= keys.length && !ofWhole) return ofSetting(issue, place, String(key), next);
-    place = length === 2 ? place.entry(String(key), next as number) : place.inside(String(key));
-    at += length;
-  }
-  return place.error(issue.received, `Expected ${place.owner} to have ${issue.expected} but received ${issue.message}`);
+/** `keys` lead from the place to what is wrong. */
+function errorOf(issue: v.BaseIssue<unknown>, place: Place, keys = keysTo(issue)): SettingError {
+  const [key, next] = keys;
+  // It is of the whole map.
+  if (key === undefined)
+    return place.error(
+      issue.received,
+      `Expected ${place.owner} to have ${issue.expected} but received ${issue.message}`,
+    );
+  const isEntry = typeof next === 'number';
+  const rest = keys.slice(isEntry ? 2 : 1);
+  if (rest.length === 0 && issue.type !== 'raw_check') return ofSetting(issue, place, String(key), next);
+  return errorOf(issue, isEntry ? place.entry(String(key), next) : place.inside(String(key)), rest);
 }
+
+const keysTo = ({ path }: v.BaseIssue<unknown>) => (path ?? []).map(({ key }) => key as string | number);
 
 /** `index` is that of the entry of a list, if the setting is one. */
 function ofSetting(

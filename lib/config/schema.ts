@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { closest } from '../errors/closest.js';
+import { listed } from '../errors/listed.js';
 import { quoted } from '../errors/usage-error.js';
 import { type DurationLimits, readDuration } from './duration.js';
 import { isMap, type RawMap, type RawValue } from './raw.js';
@@ -19,8 +20,10 @@ export interface FieldForm {
   /** How the command line gives it: `list`s are repeated, entries of `map`s are `KEY.NAME=value`. */
   given?: 'list' | 'map';
   /** What stands for the value in the help. */
-  placeholder?: string;
+  placeholder?: string | undefined;
 }
+
+export const A_MAP = 'a map of keys to values';
 
 /** `Written` is what a program may give; the reader always gets text, lists and maps. */
 export type Field<Written, Value> = v.GenericSchema<Written, Value>;
@@ -73,17 +76,15 @@ export const needed = <Schema extends v.GenericSchema>(schema: Schema, descripti
   v.pipe(schema, v.description(description));
 
 export const text = (placeholder?: string): Field<string, string> =>
-  scalar('text', { json: { type: 'string', minLength: 1 }, ...(placeholder !== undefined && { placeholder }) }, String);
+  scalar('text', { json: { type: 'string', minLength: 1 }, placeholder }, String);
 
 export const matching = (pattern: RegExp, what: string, placeholder?: string): Field<string, string> =>
-  scalar(
-    what,
-    { json: { type: 'string', pattern: pattern.source }, ...(placeholder !== undefined && { placeholder }) },
-    (given) => (pattern.test(given) ? given : undefined),
+  scalar(what, { json: { type: 'string', pattern: pattern.source }, placeholder }, (given) =>
+    pattern.test(given) ? given : undefined,
   );
 
 export const choice = <const T extends string>(choices: readonly T[]): Field<T, T> => {
-  const what = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  const what = listed(choices, 'or');
   return scalar(what, { json: { enum: choices }, placeholder: choices.join('|') }, (given) => {
     if (choices.includes(given as T)) return given as T;
     const near = closest(given, choices);
@@ -105,10 +106,7 @@ export const flag = (): Field<boolean, boolean> =>
 export const integer = (least: number, most: number, placeholder?: string): Field<number, number> =>
   scalar(
     `an integer from ${least} to ${most}`,
-    {
-      json: { type: 'integer', minimum: least, maximum: most },
-      ...(placeholder !== undefined && { placeholder }),
-    },
+    { json: { type: 'integer', minimum: least, maximum: most }, placeholder },
     (given) => (/^\d+$/.test(given) && Number(given) >= least && Number(given) <= most ? Number(given) : undefined),
   );
 
@@ -155,7 +153,7 @@ export const size = ({ mayBePercent = true } = {}): Field<string, Size> =>
   scalar('a size', { json: { type: 'string' }, placeholder: 'SIZE' }, (given) => readSize(given, mayBePercent));
 
 /** YAML reads `4` and `true` as other types; both are text here. */
-const anyScalar = { type: ['string', 'number', 'boolean'] };
+export const anyScalar = { type: ['string', 'number', 'boolean'] };
 type Scalar = string | number | boolean;
 
 const isText = (value: RawValue): value is string => typeof value === 'string' && value !== '' && !value.includes('\0');
@@ -188,7 +186,7 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export const variables = (): Field<Readonly<Record<string, Scalar>>, Record<string, string>> =>
   field({ json: { type: 'object', additionalProperties: anyScalar }, given: 'map' }, (raw) => {
-    if (!isMap(raw)) return new Refused('a map of keys to values');
+    if (!isMap(raw)) return new Refused(A_MAP);
     for (const [name, value] of Object.entries(raw)) {
       if (!variableName.test(name)) return new Refused('a map of variable names', `${name} is none`);
       if (typeof value !== 'string' || value.includes('\0'))
@@ -217,5 +215,5 @@ export const pattern = (longest: number, flags = ''): Field<string, RegExp> =>
   });
 
 /** A map that is read later, with what it then is. */
-export const map = <Written>(what: string, json: FieldForm['json']): Field<Written, RawMap> =>
+export const map = <Written>(json: FieldForm['json'], what = A_MAP): Field<Written, RawMap> =>
   field({ json, given: 'map' }, (raw) => (isMap(raw) ? raw : new Refused(what)));

@@ -1,7 +1,7 @@
 /** Reads the prices of GPU hours from the key `prices` of a file for --config. docs/costs.md describes it. */
 import { closest } from '../errors/closest.js';
 import type * as v from 'valibot';
-import { type Field, key, needed, number, scalar } from '../config/schema.js';
+import { A_MAP, type Field, key, needed, number, scalar } from '../config/schema.js';
 import { Place } from '../config/setting-place.js';
 import { isMap, type RawMap } from '../config/raw.js';
 import { either, mapOf, oneOf, read, settings } from '../config/read.js';
@@ -68,7 +68,7 @@ export const priceSettings = settings({
 export function pricesIn(top: Place): Prices | null {
   const source = top.value('prices');
   if (source === undefined) return null;
-  if (!isMap(source)) throw top.expected('prices', 'a map of keys to values');
+  if (!isMap(source)) throw top.expected('prices', A_MAP);
   const place = top.inside('prices');
   const { currency, cards = null, systems = new Map() } = read(priceSettings, place);
   if (cards === null && systems.size === 0)

@@ -2,7 +2,7 @@
 import { choice, type Field, key, number, texts } from '../config/schema.js';
 import { Place } from '../config/setting-place.js';
 import { isMap, type RawMap, type RawValue } from '../config/raw.js';
-import { keysOf, later, orText, read, settings } from '../config/read.js';
+import { keysOf, laterEach, orText, read, settings } from '../config/read.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -39,7 +39,7 @@ export const thresholdSettings = settings({
   missing: key(passOrFail(), 'What a metric counts as that is named by its id and was not measured:', 'fail'),
   systems: key(texts(), 'The systems to check. Default: see below.'),
   metrics: key(
-    later(metricThresholds, 'a map of keys to values'),
+    laterEach(metricThresholds),
     'A map from ids, globs over ids or categories to the keys below; later entries override earlier ones, key by key.',
   ),
 });

@@ -21,10 +21,7 @@ const APIS = ['http', 'chat', 'completions'] as const;
 const MOST_TOKENS = 1_000_000;
 
 const headers = (): Field<Readonly<Record<string, string>>, RawMap> =>
-  map<Readonly<Record<string, string>>>('a map of keys to values', {
-    type: 'object',
-    additionalProperties: { type: 'string' },
-  });
+  map<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: { type: 'string' } });
 
 const PROMPT = ['model', 'prompt', 'maxTokens'];
 

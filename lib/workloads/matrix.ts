@@ -1,4 +1,5 @@
 /** Parameter matrices: one workload for every combination of values, which stand for `{NAME}` in its settings. */
+import { A_MAP } from '../config/schema.js';
 import type { Place } from '../config/setting-place.js';
 import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { quoted } from '../errors/usage-error.js';
@@ -18,7 +19,7 @@ export interface Combination {
 export function combinationsOf(place: Place): Combination[] {
   const raw = place.value('matrix');
   if (raw === undefined) return [{ label: null, values: {} }];
-  if (!isMap(raw)) throw place.expected('matrix', 'a map of keys to values');
+  if (!isMap(raw)) throw place.expected('matrix', A_MAP);
   const parameters = Object.entries(raw).map(([name, list]) => [name, valuesOf(place, name, list)] as const);
   if (parameters.length === 0) throw place.expected('matrix', 'a map of parameters to lists of values');
   if (parameters.length > MOST_PARAMETERS)

@@ -23,6 +23,5 @@ export function loadOf({ load, ready }: GivenProgram, place: Place): LoadPlan | 
 
 export function monitoringOf({ monitor }: GivenWorkload): Monitoring {
   if (monitor === false) return { ...DEFAULTS.monitor, csv: false };
-  const { interval = DEFAULTS.monitor.intervalMs, csv = DEFAULTS.monitor.csv } = monitor ?? {};
-  return { intervalMs: interval, csv };
+  return { intervalMs: monitor.interval, csv: monitor.csv };
 }

@@ -14,7 +14,7 @@ import { victimsOf } from './scene-type.js';
 import { notRecordedIn, withoutSecrets } from './secrets.js';
 import { type GivenProgram, type GivenWorkload, workloadSettings } from './workload-schema.js';
 import type { Victim } from './workload-type.js';
-import { type CoolDown, DEFAULTS, type Readiness, type Workload, type WorkloadSource } from './workload-type.js';
+import { type CoolDown, type Readiness, type Workload, type WorkloadSource } from './workload-type.js';
 
 const MOST_WORKLOADS = 200;
 
@@ -144,14 +144,11 @@ function readinessOf(given: NonNullable<GivenProgram['ready']>): Readiness {
   return 'http' in given ? { by: 'http', url: given.http } : { by: 'file', path: given.file };
 }
 
-function coolDownOf({ coolDown }: GivenWorkload): CoolDown {
-  const { pauseSeconds, mostSeconds, degrees } = DEFAULTS.coolDown;
-  return {
-    pauseSeconds: coolDown?.pause ?? pauseSeconds,
-    mostSeconds: coolDown?.most ?? mostSeconds,
-    degrees: coolDown?.degrees ?? degrees,
-  };
-}
+const coolDownOf = ({ coolDown: { pause, most, degrees } }: GivenWorkload): CoolDown => ({
+  pauseSeconds: pause,
+  mostSeconds: most,
+  degrees,
+});
 
 /** For a file that is shared: without secrets. */
 export const publicSource = ({ settings, folder }: WorkloadSource): WorkloadSource => ({

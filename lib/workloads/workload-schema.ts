@@ -1,6 +1,7 @@
 /** The settings of a workload of `exec --config`, and of what is in it. docs/exec.md explains them. */
 import type * as v from 'valibot';
 import {
+  anyScalar,
   choice,
   command,
   commands,
@@ -113,8 +114,6 @@ const exit = (): Field<number | readonly number[], number[]> => {
   });
 };
 
-const scalarValue = { type: ['string', 'number', 'boolean'] };
-
 /** The settings of a program that is measured, alone or as a tenant. */
 const program = {
   argv: key(command(), 'The program and its arguments as a list; no shell reads them.'),
@@ -171,22 +170,25 @@ export const workloadSettings = settings({
       ),
     }),
     'What happens before every run.',
+    {},
   ),
   monitor: key(
     orText(
       false,
       settings({
-        interval: key(duration(INTERVAL_LIMITS), 'How often the GPU is read, such as `100ms`. Default: 100ms.'),
+        interval: key(
+          duration(INTERVAL_LIMITS),
+          'How often the GPU is read, such as `100ms`.',
+          `${DEFAULTS.monitor.intervalMs}ms`,
+        ),
         csv: key(flag(), 'Whether every run has a file of it.', DEFAULTS.monitor.csv),
       }),
     ),
     'How the GPU is read while the program runs; `false`: without files.',
+    {},
   ),
   matrix: key(
-    map('a map of keys to values', {
-      type: 'object',
-      additionalProperties: { type: 'array', items: scalarValue, minItems: 1 },
-    }),
+    map({ type: 'object', additionalProperties: { type: 'array', items: anyScalar, minItems: 1 } }),
     'Values for `{NAME}` in the other settings: one workload for every combination.',
   ),
   tenants: key(

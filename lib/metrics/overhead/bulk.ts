@@ -6,6 +6,9 @@ import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { formatBytes } from '../../results/format-bytes.js';
 
+const SERVED = 'every call is served by the driver';
+const GROWN = 'allocations take memory of the GPU';
+
 /** A layer adds to a call. It cannot hand the call to the driver and need less than a third of the driver's own time. */
 const UNSERVED = 1 / 3;
 /** Calls beyond this many medians are those that pay. */
@@ -14,7 +17,7 @@ const FEWEST_PAYING = 3;
 
 /** `bareNs`: what the driver alone takes for the call; null if that was not measured. */
 export function bulkCheck(samplesNs: Float64Array, bareNs: number | null): Check {
-  const name = 'every call is served by the driver';
+  const name = SERVED;
   if (bareNs === null) return { name, passed: 'not checked', detail: 'the call was not measured past the layer' };
   const middle = median(samplesNs).value;
   const mean = samplesNs.reduce((sum, ns) => sum + ns, 0) / samplesNs.length;
@@ -40,7 +43,7 @@ const LEAST_SEEN = 16 * 1024 ** 2;
 
 /** Blocks that were just allocated must show in NVML, at least by half: the rest may come from memory that was left over. */
 export function grownCheck(blocks: readonly LiveMemory[]): Check {
-  const name = 'allocations take memory of the GPU';
+  const name = GROWN;
   const seen = blocks.flatMap(({ bytes, live, usedBefore, usedLive }) =>
     usedBefore === null || usedLive === null || bytes * live < LEAST_SEEN
       ? []
@@ -68,8 +71,8 @@ export function invalidIfHidden(checks: readonly Check[]): { status: 'invalid'; 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  'every call is served by the driver': 'most calls are answered without the driver, and a few pay for all',
-  'allocations take memory of the GPU': 'allocations are answered from memory that was taken before',
+  [SERVED]: 'most calls are answered without the driver, and a few pay for all',
+  [GROWN]: 'allocations are answered from memory that was taken before',
 };
 
 /** The driver's own time in the first row of pairs; null where the pair has none. */

@@ -1,6 +1,6 @@
 /** The settings of `kind: container`. */
 import { choice, key, map, matching, needed, text, texts } from '../../config/schema.js';
-import { label } from '../../config/label.js';
+import { nameOf } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 
 export const gpuWays = ['cdi', 'hook', 'devices', 'none'] as const;
@@ -13,7 +13,7 @@ const imageName = /^[A-Za-z0-9][A-Za-z0-9._\-/:@+]{0,511}$/;
 const cdiName = /^[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*=[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 export const containerSettings = settings({
-  name: key(label(), 'Its name in documents. Default: container.'),
+  name: nameOf('container'),
   runtime: needed(text('podman'), '`docker`, `podman`, `nerdctl`, `runc` or `crun`, or the absolute path of one.'),
   image: key(
     matching(imageName, 'the name or ID of an image', 'IMAGE'),
@@ -43,7 +43,7 @@ export const containerSettings = settings({
   args: key(texts(), 'Further options of `run`, e.g. `[--cpus=4, --shm-size=8g, --user=1000]`.'),
   runtimeOptions: key(texts(), 'Options before the subcommand, in every call, e.g. `[--cgroup-manager=cgroupfs]`.'),
   layer: key(
-    map('a map of keys to values', { type: 'object', properties: { kind: { enum: layerKinds } } }),
+    map({ type: 'object', properties: { kind: { enum: layerKinds } } }),
     'The system inside, with its settings: `kind: native`, `hami-core`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: native.',
   ),
 });

@@ -15,16 +15,15 @@ import { checkEach } from './state-files.js';
 /** Patterns that take forever are usually long. */
 const LONGEST_PATTERN = 200;
 
-const functionName = (): Field<string, string> =>
-  scalar('a function whose owner is known', { json: { type: 'string' } }, (name) => {
+const functionName = (): Field<string, string> => {
+  const what = 'a function whose owner is known';
+  return scalar(what, { json: { type: 'string' } }, (name) => {
     if (isFunctionName(name)) return name;
     const near = closest(name, [...functionNames, ...functionNames.map(baseName)]);
     const known = functionNames.map(baseName).join(', ');
-    return new Refused(
-      'a function whose owner is known',
-      near === null ? `there are ${known}.` : `did you mean ${near}?`,
-    );
+    return new Refused(what, near === null ? `there are ${known}.` : `did you mean ${near}?`);
   });
+};
 
 /** Two bounds, the smaller first. */
 const bounds = <Written, Value>(

@@ -74,9 +74,11 @@ const customSettings = settings({
           sm: key(percent(), 'Smallest step of the compute limit, in per cent.'),
         }),
         'In which steps its limits can be set.',
+        {},
       ),
     }),
     'What the layer can do.',
+    {},
   ),
 });
 
@@ -114,14 +116,9 @@ function profileOf(given: Given, place: Place): CustomProfile {
   };
 }
 
-function capabilitiesOf(given: Given['capabilities']): Capabilities {
-  const { memory, sm } = given?.limitGranularity ?? {};
+function capabilitiesOf({ limitGranularity: { memory, sm }, ...given }: Given['capabilities']): Capabilities {
   return {
-    memLimit: given?.memLimit ?? 'none',
-    computeLimit: given?.computeLimit ?? 'none',
-    needsRoot: given?.needsRoot ?? false,
-    needsIdleGpu: given?.needsIdleGpu ?? false,
-    changesGlobalGpuState: given?.changesGlobalGpuState ?? false,
+    ...given,
     limitGranularity: {
       memoryBytes: memory && 'bytes' in memory ? memory.bytes : null,
       smPercent: sm ?? null,

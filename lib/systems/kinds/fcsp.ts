@@ -15,7 +15,7 @@ import {
   texts,
   variables,
 } from '../../config/schema.js';
-import { label } from '../../config/label.js';
+import { nameOf } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { FcspSystem } from '../fcsp.js';
 import { kindOf } from './define.js';
@@ -98,7 +98,7 @@ const presets = {
 const presetNames = Object.keys(presets) as (keyof typeof presets)[];
 
 export const fcspSettings = settings({
-  name: key(label(), 'Its name in documents. Default: fcsp.'),
+  name: nameOf('fcsp'),
   library: key(text('FILE'), 'Its library, which has no usual place. Without one the system is unavailable.'),
   memory: key(size(), 'Memory limit of all processes of a tenant together. Default: none.'),
   sm: key(percent(), 'Percentage of GPU time, 1 to 100. Default: none.'),

@@ -1,7 +1,7 @@
 /** `hami-core`: one preloaded library. */
 import { existsSync } from 'node:fs';
 import { choice, key, percent, size, text } from '../../config/schema.js';
-import { label } from '../../config/label.js';
+import { nameOf } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { HamiCoreSystem, policies } from '../hami-core.js';
 import { HAMI_LIBRARY } from '../hami-library.js';
@@ -9,7 +9,7 @@ import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 
 const hamiCoreSettings = settings({
-  name: key(label(), 'Its name in documents. Default: hami-core.'),
+  name: nameOf('hami-core'),
   library: key(text('FILE'), `HAMi-core's library. Default: ${HAMI_LIBRARY}.`),
   memory: key(
     size({ mayBePercent: false }),

@@ -1,6 +1,6 @@
 /** `mps`: a private daemon of NVIDIA's Multi-Process Service. */
 import { integer, key, percent, size } from '../../config/schema.js';
-import { label } from '../../config/label.js';
+import { nameOf } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { MpsSystem } from '../mps.js';
 import { kindOf } from './define.js';
@@ -9,7 +9,7 @@ import { kindOf } from './define.js';
 const MOST_CHUNKS = 256;
 
 const mpsSettings = settings({
-  name: key(label(), 'Its name in documents. Default: mps.'),
+  name: nameOf('mps'),
   memory: key(size(), 'Memory limit per process. Default: none.'),
   sm: key(
     percent(),

@@ -1,13 +1,13 @@
 /** `vgpu-manager`: one preloaded library with limits that controllers hold. */
 import { choice, key, percent, size, text } from '../../config/schema.js';
-import { label } from '../../config/label.js';
+import { nameOf } from '../../config/label.js';
 import { settings } from '../../config/read.js';
 import { controllers, VgpuManagerSystem } from '../vgpu-manager.js';
 import { kindOf } from './define.js';
 import { libraryOf } from './library.js';
 
 const vgpuManagerSettings = settings({
-  name: key(label(), 'Its name in documents. Default: vgpu-manager.'),
+  name: nameOf('vgpu-manager'),
   library: key(text('FILE'), 'Its library, which has no usual place. Without one the system is unavailable.'),
   memory: key(size(), 'Memory limit of all processes of a tenant together. Default: none.'),
   cores: key(percent(), 'Percentage of GPU time, 1 to 100. Default: no limit.'),
