@@ -9,6 +9,8 @@ request that waits is prefilled as soon as a row of the batch is free.
 import argparse
 import json
 import queue
+import signal
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -169,6 +171,8 @@ def run():
         server.shutdown()  # a server whose device failed must not go on
 
 
+# Who owns the driver's functions is seen when a program ends by exit(), which SIGTERM alone does not do.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 threading.Thread(target=run, daemon=True).start()
 server.serve_forever()
 raise SystemExit("the batch ended")

@@ -37,6 +37,7 @@ it('names native beside itself and a layer without a delay beside itself as reco
   expect(compared.sort()).toEqual([
     ...Array.from({ length: 3 }, () => 'again (unverified) against native'),
     'again against native',
+    'again against native',
     'plus0 against reference',
   ]);
 });
