@@ -53,7 +53,7 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': 'off' },
   },
   {
-    files: ['test/types/**', 'test/**/fixtures/**', 'test/unit/report-*'],
+    files: ['test/types/**', 'test/**/fixtures/**', 'test/unit/report/**'],
     rules: {
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/ban-ts-comment': 'off',

@@ -55,7 +55,7 @@ const LONG = [
   'native/executor',
   'native/monitoring',
   'cli/killed-processes',
-  'unit/report-html',
+  'unit/report/html',
 ];
 
 class LongestFirst extends BaseSequencer {

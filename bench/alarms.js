@@ -1,8 +1,8 @@
 // Families of effects of a system and itself, in recorded comparisons: nothing differs, so every `slower` or `faster` in
 // them is a false alarm.
 import { binomialDistribution } from 'simple-statistics';
-import { isDifference } from '../dist/results/effect-text.js';
-import { judged } from '../dist/run/judged.js';
+import { isDifference } from '../dist/results/text/effect-text.js';
+import { judged } from '../dist/run/effects/judged.js';
 
 /** Share of families that may have a false difference (docs/method.md). */
 const RATE = 0.05;

@@ -1,5 +1,5 @@
 // What power.js and detection.js share: random numbers, the rounds of the tiers, and how often a verdict finds an effect.
-import { effectsOf } from '../dist/run/family.js';
+import { effectsOf } from '../dist/run/effects/family.js';
 import { gaussianFrom, seededRandom } from '../dist/stats/random.js';
 
 /** Rounds of the tiers quick, standard and thorough. */

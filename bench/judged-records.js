@@ -1,6 +1,6 @@
 // The recorded comparisons, judged by today's rules.
 import { upgraded } from '../dist/results/upgraded.js';
-import { judged } from '../dist/run/judged.js';
+import { judged } from '../dist/run/effects/judged.js';
 import { jsonRecords } from './records.js';
 
 /** Of a comparison: `then` has the recorded verdicts in today's words, `now` today's. */

@@ -40,7 +40,7 @@ function cost(args, runs = RUNS) {
 /** A document with 56 metrics, 4 systems and 10 rounds with a thousand raw samples each, as in the report tests. */
 async function largeDocument() {
   const bundle = await rolldown({
-    input: `${root}/test/unit/report-fixtures.ts`,
+    input: `${root}/test/unit/report/fixtures.ts`,
     platform: 'node',
     logLevel: 'silent',
   });

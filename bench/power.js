@@ -3,8 +3,8 @@
 // between rounds is on record. Exits 1 if a bar is missed beyond Monte-Carlo error.
 // Usage: node bench/power.js [--families 4000] [--only bars|metrics]
 import { parseArgs } from 'node:util';
-import { effectsOf } from '../dist/run/family.js';
-import { detectionOf, plannedRounds } from '../dist/run/detect.js';
+import { effectsOf } from '../dist/run/effects/family.js';
+import { detectionOf, plannedRounds } from '../dist/run/effects/detect.js';
 import { recordedVariances } from '../dist/metrics/recorded-variances.js';
 import { normal, percent } from './detecting.js';
 

@@ -1,6 +1,6 @@
 // What today's rules say of every recorded comparison, and how often they see a difference between a system and itself.
 // Usage: node bench/rejudged.js > bench/results/rejudged.md
-import { effectText, VERDICTS } from '../dist/results/effect-text.js';
+import { effectText, VERDICTS } from '../dist/results/text/effect-text.js';
 import { familiesOfItself, KINDS, mostAlarms } from './alarms.js';
 import { judgedRecord } from './judged-records.js';
 import { isJsonRecord, jsonRecords, recordNames } from './records.js';

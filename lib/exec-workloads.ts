@@ -5,17 +5,17 @@ import { pricesGiven } from './price-settings.js';
 import type { PriceSettings, SystemSettings, WorkloadSettings } from './settings-types.js';
 import type { ComparisonDocument } from './results/document.js';
 import { refuseUnavailable, compareSystems as compare } from './run/compare.js';
-import { makePlan } from './run/plan.js';
-import { callerEnvironment } from './systems/environment.js';
+import { makePlan } from './run/plan/plan.js';
+import { callerEnvironment } from './systems/process/environment.js';
 import { checkLabels, here } from './systems/kinds.js';
 import { systemFrom } from './system-settings.js';
 import { type CompareSystemsOptions, hooksOf, prepared, wholeNumber } from './whole-runs.js';
 import { sourceFrom } from './workload-settings.js';
-import { checkPrograms } from './workloads/check-programs.js';
-import { withLabels, withWarnings } from './workloads/conclusions.js';
-import { metricsOf } from './workloads/metrics-of.js';
-import { checkNames, workloadsOf } from './workloads/read-workloads.js';
-import { recordOf } from './workloads/workload-record.js';
+import { checkPrograms } from './workloads/program/check-programs.js';
+import { withLabels, withWarnings } from './workloads/metrics/conclusions.js';
+import { metricsOf } from './workloads/metrics/metrics-of.js';
+import { checkNames, workloadsOf } from './workloads/settings/read-workloads.js';
+import { recordOf } from './workloads/settings/workload-record.js';
 
 export interface ExecWorkloadsOptions extends Pick<
   CompareSystemsOptions,

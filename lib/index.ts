@@ -136,11 +136,11 @@ export type {
   WorkloadSettings,
 } from './settings-types.js';
 export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
-export type { AnswerEnd } from './load/ends.js';
+export type { AnswerEnd } from './load/answer/ends.js';
 export type { LoadOptions } from './load/run-load.js';
 export type { RequestRecord } from './load/request-record.js';
-export type { TokenStream } from './load/openai.js';
-export type { Unknown } from './load/unknown.js';
+export type { TokenStream } from './load/answer/openai.js';
+export type { Unknown } from './load/answer/unknown.js';
 export type { MissingField } from './monitor/missing.js';
 export type { Monitor } from './monitor/monitor.js';
 export type { MonitorOptions } from './monitor/options.js';
@@ -148,5 +148,5 @@ export type { GpuProcessSample, GpuSample } from './monitor/sample.js';
 export { MonitorError, type MonitorSummary, type WatchedGpu } from './monitor/summary.js';
 export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
 export type { Format } from './rendering.js';
-export type { MeasureOptions, Progress } from './metrics/metric.js';
+export type { MeasureOptions, Progress } from './metrics/core/metric.js';
 export { BenchError, CudaError, type ErrorCode } from './native/errors.js';

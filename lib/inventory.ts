@@ -1,12 +1,12 @@
 /** Lists devices, driver functions with their owners, and metrics. */
 import type { FunctionProvenance, GpuInfo } from './results/document.js';
 import { gpuInfo } from './environment/gpu.js';
-import type { MetricDefinition } from './metrics/metric.js';
+import type { MetricDefinition } from './metrics/core/metric.js';
 import { metrics } from './metrics/registry.js';
 import type { NativeAddon, Target } from './native/addon-types.js';
 import { CudaError, fromNative } from './native/errors.js';
 import { loadAddon, simulatedDriver } from './native/load.js';
-import { functionProvenance } from './systems/interception.js';
+import { functionProvenance } from './systems/proof/interception.js';
 
 interface InventoryOptions {
   /** Look at the simulated GPU instead of the machine's own driver. Default false. */

@@ -1,8 +1,8 @@
 /** Renders documents: one file per format in report/, all from the same view. None needs a GPU. */
 import { isComparison, type ResultDocument } from './results/kinds.js';
-import { readable } from './results/readable.js';
+import { readable } from './results/text/readable.js';
 import { type View, viewOf } from './results/view.js';
-import { type Words, wordsOf } from './report/words.js';
+import { type Words, wordsOf } from './report/text/words.js';
 
 /** The formats, named like the values of --format and the command line's flags. */
 export const formats = ['json', 'markdown', 'html', 'csv', 'junit', 'openmetrics', 'bencher'] as const;
@@ -15,22 +15,22 @@ type Render = (view: View, words: Words) => Rendered | Promise<Rendered>;
 /** Loaded on demand: charts alone take longer to load than the rest of the tool. */
 const renderers: Record<Format, () => Promise<Render>> = {
   json: async () => {
-    const { jsonReport } = await import('./report/json.js');
+    const { jsonReport } = await import('./report/formats/json.js');
     return ({ document }, { answer }) => jsonReport(isComparison(document) ? { ...document, answer } : document);
   },
-  markdown: async () => (await import('./report/markdown.js')).markdownReport,
-  html: async () => (await import('./report/html.js')).htmlReport,
-  csv: async () => (await import('./report/csv.js')).csvReport,
+  markdown: async () => (await import('./report/formats/markdown.js')).markdownReport,
+  html: async () => (await import('./report/formats/html.js')).htmlReport,
+  csv: async () => (await import('./report/formats/csv.js')).csvReport,
   junit: async () => {
     const [{ junitReport }, { gateOfReport }, { metricsOf }] = await Promise.all([
-      import('./report/junit.js'),
+      import('./report/formats/junit.js'),
       import('./gate/gate.js'),
-      import('./metrics/stored-definitions.js'),
+      import('./metrics/core/stored-definitions.js'),
     ]);
     return ({ document }) => junitReport(gateOfReport(document, metricsOf(document)));
   },
-  openmetrics: async () => (await import('./report/openmetrics.js')).openMetricsReport,
-  bencher: async () => (await import('./report/bencher.js')).bencherReport,
+  openmetrics: async () => (await import('./report/formats/openmetrics.js')).openMetricsReport,
+  bencher: async () => (await import('./report/formats/bencher.js')).bencherReport,
 };
 
 /** Renders one document in the requested formats; their common view is computed once, and only if needed. */
@@ -59,7 +59,7 @@ export async function renderReport(given: ResultDocument, format: Format): Promi
     import('valibot'),
     import('./results/document.js'),
     import('./results/upgraded.js'),
-    import('./run/judged.js'),
+    import('./run/effects/judged.js'),
   ]);
   const document = upgraded(given);
   if (!v.is(v.union([runDocumentSchema, comparisonDocumentSchema]), document))

@@ -2,7 +2,7 @@
 import { isMap, rawOf } from './config/raw.js';
 import { createSystem, type Surroundings } from './systems/kinds.js';
 import type { SystemSettings } from './settings-types.js';
-import { parseSystem } from './systems/parse.js';
+import { parseSystem } from './systems/input/parse.js';
 import type { System } from './systems/system.js';
 
 /** Throws TypeError for values that YAML could not express, and the errors of --config for wrong settings. */

@@ -8,7 +8,7 @@ import { format } from 'prettier';
 import { listMetrics, renderReport } from '../dist/index.js';
 import { firstRun } from '../dist/metrics/first-run.js';
 import { purposes } from '../dist/metrics/purposes.js';
-import { categoryTitle } from '../dist/results/category-title.js';
+import { categoryTitle } from '../dist/results/text/category-title.js';
 import { generated } from './generated.js';
 import './function-names.js';
 import './native-types.js';

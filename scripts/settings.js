@@ -273,7 +273,7 @@ function help() {
     .map(([kind, each]) => usage(kind, each))
     .join(', ');
   generated(
-    'lib/cli/system-usage.ts',
+    'lib/cli/options/system-usage.ts',
     `/** The help of --system. Generated from the schemas of settings by npm run docs. */\n\nexport const SYSTEM_USAGE =\n  '${text}; each takes name=NAME; repeatable; the first is the baseline';\n`,
     { source: 'the schemas of settings', command: 'npm run docs' },
   );

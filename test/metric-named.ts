@@ -1,4 +1,4 @@
-import type { MetricDefinition } from '../lib/metrics/metric.js';
+import type { MetricDefinition } from '../lib/metrics/core/metric.js';
 import { findMetric } from '../lib/metrics/registry.js';
 
 export function metricNamed(id: string): MetricDefinition {

@@ -1,5 +1,5 @@
 /** Measuring on a machine that other programs may disturb. */
-import { type Said, saysDisturbed, wasBusy } from '../lib/metrics/disturbed.js';
+import { type Said, saysDisturbed, wasBusy } from '../lib/metrics/core/disturbed.js';
 import type { MetricResult } from '../lib/results/document.js';
 import { type ResultDocument, roundsOf } from '../lib/results/kinds.js';
 import { temporaryFolder } from './temporary.js';

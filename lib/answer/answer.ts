@@ -2,7 +2,7 @@
 import type { Answer } from '../results/answer-schema.js';
 import type { ComparisonDocument } from '../results/document.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
-import { plain } from '../results/plain.js';
+import { plain } from '../results/text/plain.js';
 import { viewOf } from '../results/view.js';
 import { candidatesOf } from './candidates.js';
 import { cardOf } from './cards.js';

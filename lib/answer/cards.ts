@@ -1,6 +1,6 @@
 /** The card of a system: five lines that answer five questions. */
 import type { Broken, Card, Figure, Line, Question, SharedCause, Word } from '../results/answer-schema.js';
-import { plain } from '../results/plain.js';
+import { plain } from '../results/text/plain.js';
 
 import { type Findings, figure, figureOf, notMeasured, sourceOf } from './figures.js';
 import { computeFigure, faultFigure, leakFigure, memoryFigure } from './limit-figures.js';

@@ -5,10 +5,10 @@
 import { findMetric } from '../metrics/registry.js';
 import type { SharedCause } from '../results/answer-schema.js';
 import type { Effect } from '../results/document.js';
-import { grouped } from '../results/grouped.js';
-import { unitsIn } from '../results/quantity.js';
+import { grouped } from '../results/text/grouped.js';
+import { unitsIn } from '../results/text/quantity.js';
 import { rowsOf, type View } from '../results/view.js';
-import { isDifference } from '../results/effect-text.js';
+import { isDifference } from '../results/text/effect-text.js';
 
 /** What a phase is called. */
 export const phaseName = (id: string): string => findMetric(id)?.costOf ?? findMetric(id)?.name ?? id;

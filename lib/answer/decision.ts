@@ -1,9 +1,9 @@
 /** The decision in two sentences: what to do, the number, the reason. */
 import type { Advice, Broken, Card, Figure, Line } from '../results/answer-schema.js';
 import type { Effect } from '../results/document.js';
-import { grouped } from '../results/grouped.js';
-import { capitalised, plain } from '../results/plain.js';
-import type { PurposeName } from '../results/purpose-names.js';
+import { grouped } from '../results/text/grouped.js';
+import { capitalised, plain } from '../results/text/plain.js';
+import type { PurposeName } from '../results/text/purpose-names.js';
 import { named } from './candidates.js';
 import { phaseName } from './causes.js';
 import { ends } from './figures.js';

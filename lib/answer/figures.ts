@@ -1,10 +1,10 @@
 /** One figure of a card: a number, its interval and a word. */
-import { callEffects } from '../metrics/call-effects.js';
+import { callEffects } from '../metrics/core/call-effects.js';
 import type { Broken, Figure, SharedCause } from '../results/answer-schema.js';
 import type { CallEffect, Effect } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
-import { plain } from '../results/plain.js';
-import { digits, estimateText, inOneLine, quantity } from '../results/quantity.js';
+import { plain } from '../results/text/plain.js';
+import { digits, estimateText, inOneLine, quantity } from '../results/text/quantity.js';
 import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 import type { Slot, Source } from './questions.js';
 import { pairStall } from './stalls.js';

@@ -1,8 +1,8 @@
 /** Figures of limits and of isolation: whether they hold, and the number that shows it. */
 import type { Broken, Figure } from '../results/answer-schema.js';
 import type { Cell } from '../results/view.js';
-import { number } from '../results/plain.js';
-import { counted } from '../results/quantity.js';
+import { number } from '../results/text/plain.js';
+import { counted } from '../results/text/quantity.js';
 import type { Findings } from './figures.js';
 import { cellOf, figure, notMeasured } from './figures.js';
 import { COMPUTE_CAUSES, FAULT_CAUSES, LEAK_CAUSES, MEMORY_CAUSES } from './violation-causes.js';

@@ -1,8 +1,8 @@
 /** The command that measures what is not known, for the systems of a document. */
 import { isEnvironment } from '../results/recorded-kind.js';
-import { commandLine } from '../results/command-line.js';
+import { commandLine } from '../results/text/command-line.js';
 import { isComparison, isSimulated } from '../results/kinds.js';
-import { specOf } from '../results/system-spec.js';
+import { specOf } from '../results/text/system-spec.js';
 import type { SystemView, View } from '../results/view.js';
 
 /** A file of systems that the reader must name, where a document does not hold their settings. */

@@ -4,9 +4,9 @@
  */
 import type { Advice, Figure } from '../results/answer-schema.js';
 import type { Effect } from '../results/document.js';
-import { isDifference } from '../results/effect-text.js';
+import { isDifference } from '../results/text/effect-text.js';
 import { isComparison } from '../results/kinds.js';
-import { plain } from '../results/plain.js';
+import { plain } from '../results/text/plain.js';
 import type { View } from '../results/view.js';
 
 interface Duel {

@@ -1,5 +1,5 @@
 /** What programs of the user lose under each system, in a sentence: the first figure of each card's line. */
-import { isOfProgram } from '../metrics/stored-definitions.js';
+import { isOfProgram } from '../metrics/core/stored-definitions.js';
 import type { Card, Figure } from '../results/answer-schema.js';
 import { named } from './candidates.js';
 import { ends } from './figures.js';

@@ -1,6 +1,6 @@
 /** The order of the answer: what the purpose of a comparison (--for) asks first comes first. */
 import type { Advice, Card, Question } from '../results/answer-schema.js';
-import type { PurposeName } from '../results/purpose-names.js';
+import type { PurposeName } from '../results/text/purpose-names.js';
 import { useFor } from './recommendations.js';
 
 const questions: Readonly<Record<PurposeName, readonly Question[]>> = {

@@ -1,5 +1,5 @@
 /** The questions that a card answers, and the metrics that answer them, the strongest evidence first. */
-import { isOfProgram, keyOf } from '../metrics/stored-definitions.js';
+import { isOfProgram, keyOf } from '../metrics/core/stored-definitions.js';
 import type { Question } from '../results/answer-schema.js';
 import { rowsOf, type View } from '../results/view.js';
 

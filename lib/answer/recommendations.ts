@@ -3,8 +3,8 @@
  * what was established. Places rest on tests between the systems alone (`places.ts`).
  */
 import type { Advice, Broken, Card, Figure, Question } from '../results/answer-schema.js';
-import { capitalised, plain } from '../results/plain.js';
-import type { PurposeName } from '../results/purpose-names.js';
+import { capitalised, plain } from '../results/text/plain.js';
+import type { PurposeName } from '../results/text/purpose-names.js';
 import { type Evidence, figureOf, inFigure, sourceOf } from './figures.js';
 import { placesOf } from './places.js';
 import { metricsFor, type Source } from './questions.js';

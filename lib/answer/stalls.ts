@@ -2,9 +2,9 @@
 import { median } from '../stats/median.js';
 import type { Unknown } from '../results/answer-schema.js';
 import type { CallEffect, MetricResult, RunDocument } from '../results/document.js';
-import { grouped } from '../results/grouped.js';
-import { plain } from '../results/plain.js';
-import { quantity } from '../results/quantity.js';
+import { grouped } from '../results/text/grouped.js';
+import { plain } from '../results/text/plain.js';
+import { quantity } from '../results/text/quantity.js';
 import type { View } from '../results/view.js';
 import { named } from './candidates.js';
 

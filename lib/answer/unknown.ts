@@ -1,11 +1,11 @@
 /** What is not known, and the command that would show it. */
-import { isOfProgram } from '../metrics/stored-definitions.js';
+import { isOfProgram } from '../metrics/core/stored-definitions.js';
 import type { Card, Figure, Question, Unknown } from '../results/answer-schema.js';
 import type { ComparisonDocument } from '../results/document.js';
-import { grouped } from '../results/grouped.js';
+import { grouped } from '../results/text/grouped.js';
 import { isComparison } from '../results/kinds.js';
-import { plain } from '../results/plain.js';
-import { counted } from '../results/quantity.js';
+import { plain } from '../results/text/plain.js';
+import { counted } from '../results/text/quantity.js';
 import type { View } from '../results/view.js';
 import { named } from './candidates.js';
 import { measuringCommand, programsCommand } from './measuring-command.js';

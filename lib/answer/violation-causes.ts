@@ -1,8 +1,8 @@
 /** Violations grouped by cause: nine paths that exceed a limit by the size of a context are one finding. */
 import type { Broken } from '../results/answer-schema.js';
-import { grouped } from '../results/grouped.js';
-import { number, plain } from '../results/plain.js';
-import { counted } from '../results/quantity.js';
+import { grouped } from '../results/text/grouped.js';
+import { number, plain } from '../results/text/plain.js';
+import { counted } from '../results/text/quantity.js';
 import type { Violation } from '../results/violations.js';
 
 interface Finding {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Imports late: a start with LD_PRELOAD only restarts, and --help loads no measurement code. */
-import { descriptorShortage } from './descriptors.js';
-import { restartWithoutPreload } from './restart.js';
+import { descriptorShortage } from './files/descriptors.js';
+import { restartWithoutPreload } from './process/restart.js';
 
 async function start(): Promise<void> {
   await restartWithoutPreload();

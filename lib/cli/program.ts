@@ -4,22 +4,22 @@ import type { Tier } from '../results/document.js';
 import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
 import { beginCommandCard } from '../native/command-card.js';
-import { done } from './done.js';
-import { shown } from '../report/screen.js';
-import { exitCodeOf, exitCodes } from './exit-codes.js';
-import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js';
-import { addHelpExamples } from './help-examples.js';
-import type { RawCompareOptions } from './compare.js';
-import type { RawExecOptions } from './exec.js';
-import type { RawRunOptions } from './options.js';
-import { JSON_OPTION, type RawJson } from './json-option.js';
-import type { RawLoadOptions } from './load.js';
-import type { RawMonitorOptions } from './monitor.js';
-import type { RawProfileOptions } from './profile.js';
-import type { RawReportOptions } from './report.js';
-import { SYSTEM_USAGE } from './system-usage.js';
-import type { RawOutputRunOptions } from './run.js';
-import { errorLine, oneLine } from './talk.js';
+import { done } from './process/done.js';
+import { shown } from '../report/text/screen.js';
+import { exitCodeOf, exitCodes } from './options/exit-codes.js';
+import { addBaseline, addGate, addGating, addHistory } from './options/gate-commands.js';
+import { addHelpExamples } from './options/help-examples.js';
+import type { RawCompareOptions } from './commands/compare.js';
+import type { RawExecOptions } from './commands/exec.js';
+import type { RawRunOptions } from './options/options.js';
+import { JSON_OPTION, type RawJson } from './options/json-option.js';
+import type { RawLoadOptions } from './commands/load.js';
+import type { RawMonitorOptions } from './commands/monitor.js';
+import type { RawProfileOptions } from './commands/profile.js';
+import type { RawReportOptions } from './commands/report.js';
+import { SYSTEM_USAGE } from './options/system-usage.js';
+import type { RawOutputRunOptions } from './commands/run.js';
+import { errorLine, oneLine } from './terminal/talk.js';
 
 export async function main(argv: readonly string[]): Promise<void> {
   endQuietlyWithoutReader();
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     const code = report(error);
     if (code !== exitCodes.ok && argv.some((argument) => argument.startsWith('--junit')))
-      await (await import('./junit-file.js')).replaceStale(argv, error, code);
+      await (await import('./files/junit-file.js')).replaceStale(argv, error, code);
     process.exitCode = code;
   }
 }
@@ -65,13 +65,15 @@ export function program(): Command {
     .command('list')
     .description('List the metrics with unit, direction, question and requirements')
     .option(JSON_OPTION, 'as JSON, into a file or on stdout (default: a table)')
-    .action(async (options: RawJson) => done((await import('./list.js')).list(options)));
+    .action(async (options: RawJson) => done((await import('./commands/list.js')).list(options)));
   root
     .command('doctor')
     .description('Show driver, GPUs and layers, and what prevents a measurement, with fixes')
     .option(JSON_OPTION, 'as JSON, into a file or on stdout (default: text)')
     .option(TIMEOUT, 'time limit per step, such as worker start or driver initialisation (default: 60 s)')
-    .action(async (options: RawJson & { timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
+    .action(async (options: RawJson & { timeout?: string }) =>
+      done((await import('./commands/doctor.js')).doctor(options)),
+    );
   addCompare(root);
   addExec(root);
   addLoad(root);
@@ -86,7 +88,7 @@ export function program(): Command {
     .command('init')
     .description('Write commented thresholds and a CI workflow; never overwrite a file')
     .argument('[dir]', 'where to write them (default: the current directory)')
-    .action(async (directory?: string) => done((await import('./init.js')).init(directory)));
+    .action(async (directory?: string) => done((await import('./commands/init.js')).init(directory)));
   addHelpExamples(root);
   return root;
 }
@@ -167,7 +169,7 @@ function addReport(root: Command): void {
       'compute the costs of programs again: the key prices of a YAML file, as for exec --config (default: as measured)',
     );
   addOutputs(command, 'markdown, unless a file or --brief is given').action(
-    async (files: string[], raw: RawReportOptions) => done((await import('./report.js')).report(files, raw)),
+    async (files: string[], raw: RawReportOptions) => done((await import('./commands/report.js')).report(files, raw)),
   );
 }
 
@@ -189,7 +191,7 @@ function addCompare(root: Command): void {
   addOutputs(addMeasuring(addGating(command), 'standard')).action(
     async (selectors: string[], raw: RawCompareOptions) => {
       const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
-      return done((await import('./compare.js')).compare(selectors, raw, isGiven));
+      return done((await import('./commands/compare.js')).compare(selectors, raw, isGiven));
     },
   );
 }
@@ -267,7 +269,7 @@ function addExec(root: Command): void {
   addOutputs(addGating(addPlace(addRounds(command, 'its program or one of its proofs failed')))).action(
     async (program: string[], raw: RawExecOptions) => {
       const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
-      return done((await import('./exec.js')).exec(program, raw, isGiven));
+      return done((await import('./commands/exec.js')).exec(program, raw, isGiven));
     },
   );
 }
@@ -312,7 +314,7 @@ function addLoad(root: Command): void {
       'summary.json, report.md, report.html, raw/, logs/ with a line for each request (default: none)',
     );
   addOutputs(command).action(async (url: string, raw: RawLoadOptions) =>
-    done((await import('./load.js')).load(url, raw)),
+    done((await import('./commands/load.js')).load(url, raw)),
   );
 }
 
@@ -333,7 +335,7 @@ function addProfile(root: Command): void {
     .option('--name <text>', 'what reports call the profile (default: the name of the program)')
     .option('--origin <text>', 'what was run, as a note for readers of the profile (default: only the command)')
     .action(async (command: string[], raw: RawProfileOptions) =>
-      done((await import('./profile.js')).profile(command, raw)),
+      done((await import('./commands/profile.js')).profile(command, raw)),
     );
 }
 
@@ -350,7 +352,7 @@ function addMonitor(root: Command): void {
     )
     .option('--device <index|uuid>', 'a GPU to watch; repeatable (default: all GPUs of the machine)', repeatable)
     .option('--simulate', 'watch the simulated GPU even if a driver exists (default: off)')
-    .action(async (raw: RawMonitorOptions) => done((await import('./monitor.js')).monitor(raw)));
+    .action(async (raw: RawMonitorOptions) => done((await import('./commands/monitor.js')).monitor(raw)));
 }
 
 function addCalibrate(root: Command): void {
@@ -371,7 +373,7 @@ function addCalibrate(root: Command): void {
     .addOption(
       new Option('--simulate', 'use the simulated GPU even if a driver exists (default: off)').conflicts('requireGpu'),
     )
-    .action(async (raw: RawRunOptions) => done((await import('./calibrate.js')).calibrateTool(raw)));
+    .action(async (raw: RawRunOptions) => done((await import('./commands/calibrate.js')).calibrateTool(raw)));
 }
 
 function addRun(root: Command): void {
@@ -384,6 +386,6 @@ function addRun(root: Command): void {
     .option(...PROFILE)
     .option('--output <dir>', 'summary.json, report.md, report.html, raw/ and logs/ (default: none)');
   addOutputs(addMeasuring(command, 'quick')).action(async (selectors: string[], options: RawOutputRunOptions) =>
-    done((await import('./run.js')).run(selectors, options)),
+    done((await import('./commands/run.js')).run(selectors, options)),
   );
 }

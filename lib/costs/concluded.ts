@@ -1,9 +1,9 @@
 /** Adds costs and rankings to a document. */
 import type { ComparisonDocument } from '../results/document.js';
 import type { GpuPrices } from '../results/cost-schemas.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { definitionsIn } from '../metrics/stored-definitions.js';
-import { judged } from '../run/judged.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { definitionsIn } from '../metrics/core/stored-definitions.js';
+import { judged } from '../run/effects/judged.js';
 import { labelAmong } from '../systems/system-name.js';
 import type { System } from '../systems/system.js';
 import { costMetrics, withCosts } from './cost-metrics.js';

@@ -1,11 +1,11 @@
 /** Costs as separate metrics: the cost of a token, request or step for every rate of them, round by round. */
 import type { GpuPrices, SystemPrice } from '../results/cost-schemas.js';
 import type { MetricResult, RunDocument } from '../results/document.js';
-import { grouped } from '../results/grouped.js';
-import { type MetricDefinition, resultHead } from '../metrics/metric.js';
-import { type Counted, countedBy, type Per } from '../metrics/per.js';
-import { isOfProgram, keyOf, workloadOf } from '../metrics/stored-definitions.js';
-import { emptyResult, sortedById } from '../run/results.js';
+import { grouped } from '../results/text/grouped.js';
+import { type MetricDefinition, resultHead } from '../metrics/core/metric.js';
+import { type Counted, countedBy, type Per } from '../metrics/core/per.js';
+import { isOfProgram, keyOf, workloadOf } from '../metrics/core/stored-definitions.js';
+import { emptyResult, sortedById } from '../run/effects/results.js';
 
 const SECONDS_PER_HOUR = 3_600;
 

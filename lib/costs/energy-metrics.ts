@@ -1,7 +1,7 @@
 /** Energy per token, request and step: the energy of the whole run divided by the number that it counted. */
-import { grouped } from '../results/grouped.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { countedBy, type Per } from '../metrics/per.js';
+import { grouped } from '../results/text/grouped.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { countedBy, type Per } from '../metrics/core/per.js';
 
 const prefix = 'energy-per-';
 

@@ -1,5 +1,5 @@
 /** A value over rounds with its 95 % interval. */
-import { type Interval, intervalOf, meanEstimate } from '../stats/estimate.js';
+import { type Interval, intervalOf, meanEstimate } from '../stats/rule/estimate.js';
 
 export interface Estimate {
   value: number;

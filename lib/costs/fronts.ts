@@ -3,13 +3,13 @@
  * the points that no other point beats in both.
  */
 import type { ComparisonDocument, RunDocument } from '../results/document.js';
-import { grouped } from '../results/grouped.js';
-import { fitting } from '../results/quantity.js';
+import { grouped } from '../results/text/grouped.js';
+import { fitting } from '../results/text/quantity.js';
 import { besides } from '../results/rounds.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { countedBy, type Per, pers } from '../metrics/per.js';
-import { definitionsIn, isOfProgram, keyOf, workloadOf } from '../metrics/stored-definitions.js';
-import { hasRatio } from '../stats/effect.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { countedBy, type Per, pers } from '../metrics/core/per.js';
+import { definitionsIn, isOfProgram, keyOf, workloadOf } from '../metrics/core/stored-definitions.js';
+import { hasRatio } from '../stats/rule/effect.js';
 import { type Estimate, estimateOver } from './estimate.js';
 import { isTail } from './ranking.js';
 

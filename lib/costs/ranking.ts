@@ -5,10 +5,10 @@
 import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../results/document.js';
 import type { RankedSystem, Ranking } from '../results/cost-schemas.js';
 import { alignedRounds } from '../results/rounds.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { countedBy, secondsOf } from '../metrics/per.js';
-import { definitionsIn, isOfProgram, keyOf } from '../metrics/stored-definitions.js';
-import { hasRatio } from '../stats/effect.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { countedBy, secondsOf } from '../metrics/core/per.js';
+import { definitionsIn, isOfProgram, keyOf } from '../metrics/core/stored-definitions.js';
+import { hasRatio } from '../stats/rule/effect.js';
 import { isCostKey } from './cost-metrics.js';
 import { isEnergyKey } from './energy-metrics.js';
 import { estimateOver } from './estimate.js';

@@ -5,12 +5,12 @@
 import { isNative } from '../results/recorded-kind.js';
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { UsageError } from '../errors/usage-error.js';
-import { unlikeConditions } from '../metrics/compared-at.js';
-import type { MetricDefinition } from '../metrics/metric.js';
+import { unlikeConditions } from '../metrics/core/compared-at.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
 import { besides } from '../results/rounds.js';
 import { isSimulated, type ResultDocument } from '../results/kinds.js';
 import { viewOf } from '../results/view.js';
-import { type Directed, effectsOf, isDirected, type Measured } from '../run/family.js';
+import { type Directed, effectsOf, isDirected, type Measured } from '../run/effects/family.js';
 import type { Baseline } from '../saved/baseline-store.js';
 import type { Environment } from './document.js';
 import { environmentDifferences, environmentOf } from './environment.js';

@@ -1,6 +1,6 @@
 /** The result of a gate, for programs and reports. */
 import type { Effect, RunDocument } from '../results/document.js';
-import type { Interval } from '../stats/estimate.js';
+import type { Interval } from '../stats/rule/estimate.js';
 
 /** What affects the numbers besides the system itself. */
 export interface Environment {

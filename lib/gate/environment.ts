@@ -1,7 +1,7 @@
 /** The parts of a document's environment that affect its numbers, and the differences between two documents. */
 import type { RunDocument } from '../results/document.js';
-import { cudaVersion } from '../results/cuda-version.js';
-import { bytes } from '../results/plain.js';
+import { cudaVersion } from '../results/text/cuda-version.js';
+import { bytes } from '../results/text/plain.js';
 import { isSimulated, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { medianOf } from '../results/view.js';
 import { manner } from '../run/resume.js';

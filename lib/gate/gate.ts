@@ -1,7 +1,7 @@
 /** Applies thresholds to a document, with a stored baseline if there is one, and returns the result of the gate. */
 import { isNative } from '../results/recorded-kind.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import type { MetricDefinition } from '../metrics/metric.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
 import { isSimulated, type ResultDocument } from '../results/kinds.js';
 import { rowsOf, viewOf } from '../results/view.js';
 import { type Baseline, relabelledBaseline } from '../saved/baseline-store.js';

@@ -1,15 +1,15 @@
 /** Compares results with thresholds: a list of cases, each of which counts as passed or failed. */
 import { isNative } from '../results/recorded-kind.js';
 import type { Effect, MetricResult } from '../results/document.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { effectText } from '../results/effect-text.js';
-import { number } from '../results/plain.js';
-import { estimateText, inOneLine } from '../results/quantity.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { effectText } from '../results/text/effect-text.js';
+import { number } from '../results/text/plain.js';
+import { estimateText, inOneLine } from '../results/text/quantity.js';
 import type { ResultDocument } from '../results/kinds.js';
 import { type Cell, type SystemView, viewOf } from '../results/view.js';
 import { violationsIn } from '../results/violations.js';
-import { boundOf, type Delta } from '../stats/effect.js';
-import type { Interval } from '../stats/estimate.js';
+import { boundOf, type Delta } from '../stats/rule/effect.js';
+import type { Interval } from '../stats/rule/estimate.js';
 import type { Case } from './document.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
 import { limitInterval } from './limit-interval.js';

@@ -1,6 +1,6 @@
 /** The interval by which a value is judged against a limit. */
 import type { Cell } from '../results/view.js';
-import { type Interval, intervalOf, meanEstimate } from '../stats/estimate.js';
+import { type Interval, intervalOf, meanEstimate } from '../stats/rule/estimate.js';
 
 /** Error rate of the one-sided tests of all limits of a gate together. */
 const ALPHA = 0.05;

@@ -1,6 +1,6 @@
 /** Compares the settings of systems that share a name in two sessions. */
 import type { RunDocument } from '../results/document.js';
-import { lasting } from '../systems/run-directory.js';
+import { lasting } from '../systems/process/run-directory.js';
 
 /** A change may be what the gate is for, such as a new build of a layer, so it is reported and not refused. */
 export function settingDifferences(

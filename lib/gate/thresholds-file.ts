@@ -5,8 +5,8 @@ import { isMap, type RawMap, type RawValue } from '../config/raw.js';
 import { keysOf, laterEach, orText, read, settings } from '../config/read.js';
 import { readYaml, readYamlText } from '../config/yaml.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { selectMetrics } from '../run/select.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { selectMetrics } from '../run/plan/select.js';
 import { DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
 import { type MetricThresholds, OFF, type Thresholds, thresholdsOfEach } from './thresholds.js';
 

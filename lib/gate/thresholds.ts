@@ -1,8 +1,8 @@
 /** The thresholds of a gate and their defaults; thresholds-file.ts reads the file of --thresholds. */
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import type { Delta } from '../stats/effect.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import type { Delta } from '../stats/rule/effect.js';
 import { labelAmong } from '../systems/system-name.js';
 import { DEFAULT_MAX_DIFFERENCE_DELTAS, DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
 

@@ -1,8 +1,8 @@
 /** Effects judged against a gate's tolerance in place of δ, by the function that gives verdicts. */
 import type { Effect } from '../results/document.js';
-import { boundOf, type Delta } from '../stats/effect.js';
-import type { Interval } from '../stats/estimate.js';
-import { decide, type Decision, type Evidence } from '../stats/verdict.js';
+import { boundOf, type Delta } from '../stats/rule/effect.js';
+import type { Interval } from '../stats/rule/estimate.js';
+import { decide, type Decision, type Evidence } from '../stats/rule/verdict.js';
 
 /** An effect of one system, and the change for the worse that is allowed. */
 export interface Tolerated {

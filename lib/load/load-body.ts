@@ -2,7 +2,7 @@
 import type { Place } from '../config/setting-place.js';
 import { isMap, type RawValue } from '../config/raw.js';
 import { LOAD_DEFAULTS, type LoadApi } from './load-plan.js';
-import type { OpenAiApi } from './openai-api.js';
+import type { OpenAiApi } from './answer/openai-api.js';
 
 /** The settings of a body. */
 interface GivenBody {

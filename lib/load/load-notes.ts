@@ -1,8 +1,8 @@
 /** What has to be said beside the numbers of a load, so that none is taken for another one. */
-import { chunksOf } from './answer-length.js';
-import type { TokenStream } from './openai.js';
+import { chunksOf } from './answer/answer-length.js';
+import type { TokenStream } from './answer/openai.js';
 import type { RequestRecord } from './request-record.js';
-import { type Unknown, unknownText } from './unknown.js';
+import { type Unknown, unknownText } from './answer/unknown.js';
 
 /** From so many tokens per chunk on, the time between chunks is not that between tokens. */
 const TOKENS_PER_CHUNK = 1.5;

@@ -1,5 +1,5 @@
 /** What is sent, how often and when: the settings of a load once they are checked. */
-import type { OpenAiApi } from './openai-api.js';
+import type { OpenAiApi } from './answer/openai-api.js';
 
 export type LoadApi = 'http' | OpenAiApi;
 

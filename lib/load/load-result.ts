@@ -3,15 +3,15 @@ import type { Stats } from '../results/document.js';
 import type { MedianEstimate } from '../stats/median.js';
 import { serialMedian } from '../stats/serial.js';
 import { summarise } from '../stats/summary.js';
-import { chunksOf } from './answer-length.js';
+import { chunksOf } from './answer/answer-length.js';
 import { clientFault } from './client-health.js';
-import { type AnswerEnd, endsOf, withoutUnusualEnds } from './ends.js';
+import { type AnswerEnd, endsOf, withoutUnusualEnds } from './answer/ends.js';
 import { noteTexts } from './load-notes.js';
 import type { LoadPlan } from './load-plan.js';
-import type { TokenStream } from './openai.js';
+import type { TokenStream } from './answer/openai.js';
 import { OUT_OF_SOCKETS } from './request-failure.js';
 import type { RequestRecord } from './request-record.js';
-import { type Unknown, UnknownParts } from './unknown.js';
+import { type Unknown, UnknownParts } from './answer/unknown.js';
 
 export interface LoadErrors {
   /** Such as `timeout` or `status 429`. */

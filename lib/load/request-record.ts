@@ -1,6 +1,6 @@
-import type { TokenStream } from './openai.js';
+import type { TokenStream } from './answer/openai.js';
 import type { RequestFailure } from './request-failure.js';
-import type { Unknown } from './unknown.js';
+import type { Unknown } from './answer/unknown.js';
 
 /** One request and what became of it. Times are of `nowMs`. */
 export interface RequestRecord {

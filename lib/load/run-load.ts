@@ -1,8 +1,8 @@
 /** Sends the requests of a load and records what became of each. */
 import type { RequestRecord } from './request-record.js';
 import { setMaxListeners } from 'node:events';
-import { type AskedTokens, askedTokens } from './answer-length.js';
-import { AnswerReader } from './answer-reader.js';
+import { type AskedTokens, askedTokens } from './answer/answer-length.js';
+import { AnswerReader } from './answer/answer-reader.js';
 import { closedLoop, openLoop, poissonTimesMs, type Send } from './arrivals.js';
 import { Heartbeat } from './client-health.js';
 import { nowMs } from './clock.js';
@@ -10,7 +10,7 @@ import { HttpClient } from './http-client.js';
 import { numbered } from './load-body.js';
 import type { LoadPlan } from './load-plan.js';
 import { type LoadResult, loadResult } from './load-result.js';
-import type { TokenStream } from './openai.js';
+import type { TokenStream } from './answer/openai.js';
 import { RequestFailure } from './request-failure.js';
 
 export interface LoadOptions {

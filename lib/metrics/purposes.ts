@@ -1,7 +1,7 @@
 /** The metrics that each purpose of sharing a GPU needs: what `--for` measures. docs/metrics.md lists them from here. */
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { type PurposeName, purposeNames } from '../results/purpose-names.js';
+import { type PurposeName, purposeNames } from '../results/text/purpose-names.js';
 
 interface Purpose {
   /** Who shares the GPU, in a sentence for people. */

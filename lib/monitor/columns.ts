@@ -1,6 +1,6 @@
 /** The monitor's CSV: a row for the card and one for each of its processes, which has a PID. */
 import { stringify } from 'csv-stringify/sync';
-import { plain } from '../results/plain.js';
+import { plain } from '../results/text/plain.js';
 import type { GpuProcessSample, GpuSample } from './sample.js';
 
 type Value = string | number | null;

@@ -1,7 +1,7 @@
 /** A timeline as a document keeps it: means that a chart can show, and what was seen in each phase. */
 import { mean } from 'simple-statistics';
 import * as v from 'valibot';
-import { grouped } from '../results/grouped.js';
+import { grouped } from '../results/text/grouped.js';
 import {
   type MonitorTimeline,
   phaseSummaries,

@@ -1,6 +1,6 @@
 /** GPU samples over the phases of a program: the data of charts and tables. */
 import { mean } from 'simple-statistics';
-import { grouped } from '../results/grouped.js';
+import { grouped } from '../results/text/grouped.js';
 import type { GpuSample } from './sample.js';
 
 /** A named time range, such as start, ready, load or end. In seconds of the samples' `timeS`. */

@@ -1,9 +1,9 @@
 /** The sections of a report in their order, the same in every format. A format omits those that it has no body for. */
-import { FRONTS_TITLE } from './fronts.js';
-import { PROGRAM_TITLE } from './program-costs.js';
-import { TIMELINE_TITLE } from './program-timelines.js';
-import { RANKING_TITLE } from './ranking.js';
-import { SCENE_TITLE } from './slowdowns.js';
+import { FRONTS_TITLE } from './tables/fronts.js';
+import { PROGRAM_TITLE } from './tables/program-costs.js';
+import { TIMELINE_TITLE } from './tables/program-timelines.js';
+import { RANKING_TITLE } from './tables/ranking.js';
+import { SCENE_TITLE } from './tables/slowdowns.js';
 
 export interface ReportSection {
   /** In a page, the id of its anchor. */

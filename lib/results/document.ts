@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { MOST_BLOCKS } from '../stats/blocks.js';
 import { answerSchema } from './answer-schema.js';
 import { gpuPricesSchema, rankingSchema } from './cost-schemas.js';
-import { purposeNames } from './purpose-names.js';
+import { purposeNames } from './text/purpose-names.js';
 
 export const SCHEMA_VERSION = 3;
 

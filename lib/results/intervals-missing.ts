@@ -1,6 +1,6 @@
 /** Which values of a run have no interval, and why. */
 import type { RunDocument } from './document.js';
-import { grouped } from './grouped.js';
+import { grouped } from './text/grouped.js';
 
 /** One line for each reason, with the metrics that share it. */
 export function missingIntervals({ metrics }: RunDocument): string[] {

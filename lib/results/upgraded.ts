@@ -1,13 +1,13 @@
 /** Converts documents of earlier schema versions to this one. */
 import { SCHEMA_VERSION } from './document.js';
-import { reworded } from './health-text.js';
+import { reworded } from './text/health-text.js';
 
 type Entries = Record<string, unknown>;
 
 /**
  * Version 1 called the verdict `inconclusive` `ambiguous`, and named a health finding after the check that failed.
  * Versions 1 and 2 had effects by other rules: those of metrics that are still known are computed again from the rounds
- * (run/judged.ts), and `rejudgedFrom` says so. Anything else than such a document is returned unchanged.
+ * (run/effects/judged.ts), and `rejudgedFrom` says so. Anything else than such a document is returned unchanged.
  */
 export function upgraded(value: unknown): unknown {
   if (!isEntries(value) || (value.schemaVersion !== 1 && value.schemaVersion !== 2)) return value;

@@ -4,10 +4,10 @@
  */
 import { mean as average, medianSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { CallEffect, ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from './document.js';
-import { findingText } from './health-text.js';
+import { findingText } from './text/health-text.js';
 import { isComparison, isSimulated, type ResultDocument, roundsOf } from './kinds.js';
 import { byMetricId } from './metric-order.js';
-import { differentMessages, messageKey } from './same-message.js';
+import { differentMessages, messageKey } from './text/same-message.js';
 import { type Violation, violationsOf } from './violations.js';
 import { levelInterval } from '../stats/mean.js';
 import { FEWEST_FOR_INTERVAL, median } from '../stats/median.js';

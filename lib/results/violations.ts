@@ -2,7 +2,7 @@
 import type { ComparisonDocument, RunDocument } from './document.js';
 import { isComparison, type ResultDocument } from './kinds.js';
 import { partly } from './rounds.js';
-import { messageKey } from './same-message.js';
+import { messageKey } from './text/same-message.js';
 
 export type Violation = ComparisonDocument['violations'][number];
 

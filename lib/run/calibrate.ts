@@ -7,13 +7,13 @@ import type { ApplicationPath, MetricResult, Tier } from '../results/document.js
 import { BenchError } from '../native/errors.js';
 import type { ComputeShare, DeviceTarget, Target } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';
-import { resolveOptions } from '../metrics/options.js';
+import { resolveOptions } from '../metrics/core/options.js';
 import { findMetric } from '../metrics/registry.js';
 import { longRun, neighbourCorrelation, SLOW_PARTS } from '../stats/long-run.js';
 import { tCritical } from '../stats/student-t.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
-import { defaultTimeoutSeconds } from './plan.js';
+import { defaultTimeoutSeconds } from './plan/plan.js';
 import { patienceOf } from './run.js';
 
 /** Recovered means within this, or within the half-width of the 99.9 % interval if that is more. */

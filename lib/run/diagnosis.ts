@@ -7,15 +7,15 @@ import { nvidiaOnPciBus } from '../environment/pci.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import type { DriverProbe, NativeAddon, Target } from '../native/addon-types.js';
-import { seenDriver } from '../systems/hidden-interception.js';
-import { type Interceptor, interceptors } from '../systems/interception.js';
-import { parseVariable } from '../systems/ld-preload.js';
+import { seenDriver } from '../systems/proof/hidden-interception.js';
+import { type Interceptor, interceptors } from '../systems/proof/interception.js';
+import { parseVariable } from '../systems/proof/ld-preload.js';
 import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type Facts, type Finding, findings } from './findings.js';
-import { dlopenReason, fatalText, probeDriver } from './target.js';
+import { dlopenReason, fatalText, probeDriver } from './plan/target.js';
 
 export interface Diagnosis {
   schemaVersion: 1;

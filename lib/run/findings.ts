@@ -5,7 +5,7 @@ import type { HostInfo } from '../results/document.js';
 import type { MpsState } from '../environment/mps.js';
 import { judgeClock } from '../native/clock.js';
 import type { NativeDevice } from '../native/addon-types.js';
-import { applicationPaths, type Interceptor } from '../systems/interception.js';
+import { applicationPaths, type Interceptor } from '../systems/proof/interception.js';
 import type { Attestation } from '../systems/system.js';
 import type { Description } from '../workers/description.js';
 

@@ -7,13 +7,13 @@ import { checksBefore } from '../environment/machine-health.js';
 import { hostCpuBusy } from '../environment/host-load.js';
 import type { Samples } from '../environment/sampler.js';
 import { slowdowns } from '../environment/event-reasons.js';
-import { healthCheckNames } from '../metrics/health-log.js';
+import { healthCheckNames } from '../metrics/core/health-log.js';
 import type { Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
-import { findingText } from '../results/health-text.js';
+import { findingText } from '../results/text/health-text.js';
 import { byMetricId } from '../results/metric-order.js';
-import { disowned } from './results.js';
+import { disowned } from './effects/results.js';
 
 const WHILE_SAMPLED = 'no slowdown while sampled';
 

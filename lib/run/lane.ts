@@ -4,11 +4,11 @@
  */
 import type { ApplicationPath, MetricResult } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
-import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
+import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/core/metric.js';
 import type { DeviceTarget, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
-import type { Attested } from '../systems/attest-worker.js';
-import { isProven, ProcessProofs } from '../systems/process-proofs.js';
+import type { Attested } from '../systems/proof/attest-worker.js';
+import { isProven, ProcessProofs } from '../systems/proof/process-proofs.js';
 import { type Attestation, type Evidence, SOLE_TENANT, startOf, type System } from '../systems/system.js';
 import { type RequestOptions, Worker, type WorkerOptions } from '../workers/worker.js';
 

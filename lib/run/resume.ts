@@ -3,8 +3,8 @@ import type { RunDocument } from '../results/document.js';
 import { shown } from '../errors/shown.js';
 import { programsOf, programsText } from '../results/recorded-programs.js';
 import { UsageError } from '../errors/usage-error.js';
-import { processesText } from './processes-per-round.js';
-import { isOfOneRun } from '../systems/run-directory.js';
+import { processesText } from './plan/processes-per-round.js';
+import { isOfOneRun } from '../systems/process/run-directory.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 

@@ -1,7 +1,7 @@
 /** Whether the systems of a document were active, according to its results. */
 import type { MetricResult, RunDocument } from '../results/document.js';
 
-/** Matches the wording of attestation (systems/judgement.ts). */
+/** Matches the wording of attestation (systems/proof/judgement.ts). */
 export const isInactive = ({ status, reason }: MetricResult): boolean =>
   status === 'invalid' && reason?.startsWith('layer not active') === true;
 

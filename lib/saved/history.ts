@@ -1,9 +1,9 @@
 /** Earlier measurements: the runs in order, and the trend of each metric. */
 import { basename, join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
-import { conditionText } from '../metrics/compared-at.js';
-import type { MetricDefinition } from '../metrics/metric.js';
-import { programMetricsIn } from '../metrics/stored-definitions.js';
+import { conditionText } from '../metrics/core/compared-at.js';
+import type { MetricDefinition } from '../metrics/core/metric.js';
+import { programMetricsIn } from '../metrics/core/stored-definitions.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { byMetricId } from '../results/metric-order.js';
 import { type Row, viewOf } from '../results/view.js';

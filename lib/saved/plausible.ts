@@ -2,13 +2,13 @@
 import type { Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
 import { ranked } from '../costs/concluded.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
-import { impossibleValue, LARGEST } from '../metrics/impossible.js';
+import { impossibleValue, LARGEST } from '../metrics/core/impossible.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
-import { number } from '../results/plain.js';
-import { withoutNumbers } from '../run/family.js';
-import { judged } from '../run/judged.js';
-import { disowned } from '../run/results.js';
+import { number } from '../results/text/plain.js';
+import { withoutNumbers } from '../run/effects/family.js';
+import { judged } from '../run/effects/judged.js';
+import { disowned } from '../run/effects/results.js';
 
 /** Allows for rounding, and for clocks above their nominal maximum. */
 const SLACK = 1.05;

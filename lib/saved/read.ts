@@ -15,11 +15,11 @@ import {
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { boundedJson, JsonBoundsError } from '../results/bounded-json.js';
-import { plain } from '../results/plain.js';
+import { plain } from '../results/text/plain.js';
 import { firstTwice } from '../results/first-twice.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { upgraded } from '../results/upgraded.js';
-import { upToDate } from '../run/judged.js';
+import { upToDate } from '../run/effects/judged.js';
 import { SUMMARY, whyNoResult } from './directories.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';

@@ -2,7 +2,7 @@
  * An interval for any smooth statistic of consecutive time windows. Leaving out each window in turn says how much it
  * contributes (the jackknife, J. W. Tukey, 1958); windows may depend on each other, and so may their contributions.
  */
-import type { Interval } from './estimate.js';
+import type { Interval } from './rule/estimate.js';
 import { FEWEST_EFFECTIVE, type LongRun, longRun, neighbourCorrelation, SLOW_PARTS } from './long-run.js';
 import { aboveZero } from './positive.js';
 import type { SerialEstimate } from './serial.js';

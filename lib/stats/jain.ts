@@ -1,5 +1,5 @@
 /** How evenly something is divided. */
-import type { Interval } from './estimate.js';
+import type { Interval } from './rule/estimate.js';
 import { FEWEST_EFFECTIVE, longRun, mean, neighbourCorrelation, SLOW_PARTS, slowParts } from './long-run.js';
 import { gaussianFrom, seededRandom } from './random.js';
 

@@ -2,7 +2,7 @@
  * The largest of several quantities, such as the cost of the worst of several neighbours. The one whose estimate is the
  * largest was chosen by its noise too, so that its own interval lies too high.
  */
-import type { Interval } from './estimate.js';
+import type { Interval } from './rule/estimate.js';
 import type { MedianEstimate } from './median.js';
 
 /** An estimate with an interval that misses with the probability `alpha`. */

@@ -1,5 +1,5 @@
 /** Intervals of positive values, which never reach 0. */
-import type { Interval } from './estimate.js';
+import type { Interval } from './rule/estimate.js';
 
 /**
  * The same interval on a logarithmic scale: a half-width of h becomes a factor of exp(h ÷ value) on either side (the

@@ -3,8 +3,8 @@
  * number says too much: intervals are as wide as their long-run variance. Values of different processes or rounds are
  * independent: `median`, `mean` and `trimmedMean`.
  */
-import type { Interval } from './estimate.js';
-import { atLeastHalfAStep, gridStep } from './grid.js';
+import type { Interval } from './rule/estimate.js';
+import { atLeastHalfAStep, gridStep } from './rule/grid.js';
 import { FEWEST_EFFECTIVE, longRun, neighbourCorrelation, SLOW_PARTS } from './long-run.js';
 import type { MedianEstimate } from './median.js';
 import { aboveZero } from './positive.js';

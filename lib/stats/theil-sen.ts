@@ -3,7 +3,7 @@
  * 1968), and the median of the residuals.
  */
 import { median as middle, quantileSorted } from 'simple-statistics';
-import type { Interval } from './estimate.js';
+import type { Interval } from './rule/estimate.js';
 import { FEWEST_FOR_INTERVAL } from './median.js';
 import { seededRandom } from './random.js';
 import { trimmed } from './trimmed-mean.js';

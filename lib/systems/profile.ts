@@ -5,10 +5,10 @@ import type { Description } from '../workers/description.js';
 import type { Launcher } from '../workers/launcher.js';
 import { local } from '../workers/local.js';
 import { instanceVariables } from '../environment/named-gpu.js';
-import { baseEnvironment, withoutMps } from './base-environment.js';
+import { baseEnvironment, withoutMps } from './process/base-environment.js';
 import { resolveSize, type Size } from '../config/size.js';
-import { publicValue } from './spec.js';
-import { privateDirectory, removeDirectory, StateFiles } from './state-files.js';
+import { publicValue } from './input/spec.js';
+import { privateDirectory, removeDirectory, StateFiles } from './process/state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from './system.js';
 import { FIRST_LOOK, overLimit, SOLE_TENANT } from './system.js';
 

@@ -1,7 +1,7 @@
 /** A measured system: how its workers start, and how they prove that they are under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../results/document.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
-import type { SystemSource } from './source.js';
+import type { SystemSource } from './input/source.js';
 import { isUnverified } from './system-name.js';
 import type { Description } from '../workers/description.js';
 import type { Launcher, ProcessStart } from '../workers/launcher.js';

@@ -9,7 +9,7 @@ export async function containerView(
   const { CONTAINER_VARIABLE } = await import('../workers/container/container-variable.js');
   const name = environment[CONTAINER_VARIABLE];
   if (name === undefined) return null;
-  const { sha256 } = await import('../systems/file-hash.js');
+  const { sha256 } = await import('../systems/proof/file-hash.js');
   const entries = preload.filter(({ source, mapped }) => source === 'LD_PRELOAD' && mapped !== null);
   const files = entries.map(async ({ entry }) => ({ path: entry, sha256: await sha256(entry) }));
   return { name, files: await Promise.all(files) };

@@ -9,7 +9,7 @@ import type { Handler } from '../workers/serve.js';
  */
 export const describe: Handler = async (params) => {
   const target = params as Target;
-  const { preloadEntries } = await import('../systems/ld-preload.js');
+  const { preloadEntries } = await import('../systems/proof/ld-preload.js');
   const addon = loadAddon();
   const inspection = await native(addon.inspect(target));
   const provenance = await native(addon.provenance(target));

@@ -1,4 +1,4 @@
-import type { MeasureOptions, Progress } from '../metrics/metric.js';
+import type { MeasureOptions, Progress } from '../metrics/core/metric.js';
 import { simulatedDriver } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 import { keepContext } from './on-device.js';
@@ -13,8 +13,8 @@ interface MeasureRequest {
 export const measure: Handler = async (params, progress) => {
   const { id, options, headlineOnly } = params as MeasureRequest;
   const { findMetric } = await import('../metrics/registry.js');
-  const { measureMetric } = await import('../metrics/measure.js');
-  const { resolveOptions } = await import('../metrics/options.js');
+  const { measureMetric } = await import('../metrics/core/measure.js');
+  const { resolveOptions } = await import('../metrics/core/options.js');
   const definition = findMetric(id);
   if (!definition) throw new Error(`This worker knows no metric named ${id}.`);
   const { device, path, simulate } = resolveOptions(options);

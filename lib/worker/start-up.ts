@@ -8,6 +8,6 @@ export const startUp: Handler = async (params) => {
   const start = await native(loadAddon().startUp(params as StartUpRequest));
   const peakRssBytes = process.resourceUsage().maxRSS * 1024;
   // Imported late, because importing is not part of a program's start.
-  const { preloadEntries } = await import('../systems/ld-preload.js');
+  const { preloadEntries } = await import('../systems/proof/ld-preload.js');
   return { ...start, peakRssBytes, preloaded: preloadEntries().flatMap(({ mapped }) => mapped ?? []) };
 };

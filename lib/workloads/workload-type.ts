@@ -2,11 +2,11 @@
 import type { RawMap } from '../config/raw.js';
 import type { Size } from '../config/size.js';
 import type { LoadPlan } from '../load/load-plan.js';
-import type { Direction } from '../metrics/metric.js';
-import type { PerChoice } from '../metrics/per.js';
+import type { Direction } from '../metrics/core/metric.js';
+import type { PerChoice } from '../metrics/core/per.js';
 import type { AggressorKind } from '../native/addon-types.js';
 import { DEFAULT_INTERVAL_MS } from '../monitor/options.js';
-import type { Delta } from '../stats/effect.js';
+import type { Delta } from '../stats/rule/effect.js';
 
 /** An argument list; no shell reads it. */
 type Command = readonly string[];

@@ -7,13 +7,13 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { upgraded } from '../../lib/results/upgraded.js';
 import type * as rendering from '../../lib/rendering.js';
-import { WATERMARK } from '../../lib/report/terminal.js';
+import { WATERMARK } from '../../lib/report/formats/terminal.js';
 import type { ResultDocument } from '../../lib/results/kinds.js';
 import { WAIT_MS } from '../limits.js';
-import { served } from '../unit/costs-fixtures.js';
-import { everyKind } from '../unit/report-fixtures.js';
-import { comparisonOf, runOf, small } from '../unit/report-html-fixtures.js';
-import { isolationComparison } from '../unit/report-isolation-fixtures.js';
+import { served } from '../unit/costs/fixtures.js';
+import { everyKind } from '../unit/report/fixtures.js';
+import { comparisonOf, runOf, small } from '../unit/report/html-fixtures.js';
+import { isolationComparison } from '../unit/report/isolation-fixtures.js';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { about, card, type Change, comparison } from '../unit/gate-fixtures.js';
+import { about, card, type Change, comparison } from '../unit/gate/fixtures.js';
 import { commandIn, emptyFolder } from './command.js';
 import { expectRefusal, refused } from './refused.js';
 

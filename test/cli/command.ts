@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { onTestFailed, TestRunner } from 'vitest';
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
-import { findingText } from '../../lib/results/health-text.js';
+import { findingText } from '../../lib/results/text/health-text.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
 import { SAID_MS } from '../limits.js';
 import { processesOf } from '../processes.js';

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
-import { sha256 } from '../../lib/systems/file-hash.js';
+import { sha256 } from '../../lib/systems/proof/file-hash.js';
 import { passing } from '../waiting.js';
 import { emptyFolder, parseComparison, processesOf, root, start } from './command.js';
 import { cannotUnshare } from './containers.js';

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../lib/systems/config.js';
+import { parseConfig } from '../../lib/systems/input/config.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { closedPort } from '../ports.js';
 import { undisturbed } from '../undisturbed.js';

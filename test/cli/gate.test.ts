@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import type { GateDocument } from '../../lib/gate/document.js';
-import { about, card, type Change, comparison, without } from '../unit/gate-fixtures.js';
+import { about, card, type Change, comparison, without } from '../unit/gate/fixtures.js';
 import { commandIn, emptyFolder, hasDriver, parseComparison, start } from './command.js';
 import { fullFolder } from './file-system.js';
 import { expectRefusal, refused } from './refused.js';

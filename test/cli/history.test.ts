@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { about, comparison } from '../unit/gate-fixtures.js';
+import { about, comparison } from '../unit/gate/fixtures.js';
 import { command, commandIn, emptyFolder } from './command.js';
 
 function measured(folder: string, name: string, day: number, value: number): void {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { about, comparison } from '../unit/gate-fixtures.js';
+import { about, comparison } from '../unit/gate/fixtures.js';
 import { commandIn, emptyFolder } from './command.js';
 import { expectRefusal } from './refused.js';
 

@@ -10,7 +10,7 @@ import type { RunDocument } from '../../lib/results/document.js';
 import { closedPort } from '../ports.js';
 import { ownRegion } from '../temporary.js';
 import { undisturbed } from '../undisturbed.js';
-import { httpServer } from '../unit/load-servers.js';
+import { httpServer } from '../unit/load/servers.js';
 import { addonFile, cardIn, command, emptyFolder, parseDocument, root, simulatedFolder, start } from './command.js';
 
 /** A server of this machine that holds a context on the simulated GPU. Its URL. */

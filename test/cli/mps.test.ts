@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RunDocument } from '../../lib/results/document.js';
 import { ownServers } from '../../lib/environment/mps.js';
-import { MpsSystem } from '../../lib/systems/mps.js';
-import { runState } from '../unit/systems-fixtures.js';
+import { MpsSystem } from '../../lib/systems/kinds/mps/mps-system.js';
+import { runState } from '../unit/systems/fixtures.js';
 import { passing } from '../waiting.js';
 import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
 

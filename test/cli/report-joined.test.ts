@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
-import { jsonReport } from '../../lib/report/json.js';
+import { jsonReport } from '../../lib/report/formats/json.js';
 import type { ComparisonDocument } from '../../lib/results/document.js';
 import { ofMetrics, ofServer } from '../unit/joined-fixtures.js';
 import { command, commandIn, emptyFolder, parseComparison } from './command.js';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../lib/answer/answer.js';
 import { formats, renderReport } from '../../lib/rendering.js';
-import { jsonReport } from '../../lib/report/json.js';
-import { comparison, everyKind, measured } from '../unit/report-fixtures.js';
-import { card, runDocument } from '../unit/run-fixtures.js';
+import { jsonReport } from '../../lib/report/formats/json.js';
+import { comparison, everyKind, measured } from '../unit/report/fixtures.js';
+import { card, runDocument } from '../unit/run/fixtures.js';
 import { command, emptyFolder, parseComparison } from './command.js';
 
 const folder = emptyFolder();

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
 import type * as functions from '../../lib/metrics/functions.js';
-import type { MeasureOptions } from '../../lib/metrics/metric.js';
+import type { MeasureOptions } from '../../lib/metrics/core/metric.js';
 import { emptyFolder } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';

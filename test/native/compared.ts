@@ -2,7 +2,7 @@
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { type CompareHooks, type CompareRequest, compareSystems } from '../../lib/run/compare.js';
 import type { RoundOrigin } from '../../lib/run/finished-round.js';
-import { makePlan } from '../../lib/run/plan.js';
+import { makePlan } from '../../lib/run/plan/plan.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
 import { metricNamed } from '../metric-named.js';

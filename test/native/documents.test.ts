@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/results/document.js';
 import * as bench from '../../lib/index.js';
-import { planWithin } from '../../lib/run/budget.js';
+import { planWithin } from '../../lib/run/plan/budget.js';
 import { metricNamed } from '../metric-named.js';
 import { cardIn } from './child.js';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { onOneProcessor } from '../processors.js';
 import { undisturbed } from '../undisturbed.js';
 import { emptyFolder, simulatedFolder } from './child.js';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import type { Evidence, System } from '../../lib/systems/system.js';
 import { command, emptyFolder, parseComparison } from '../cli/command.js';
 import { compared, environment } from './compared.js';

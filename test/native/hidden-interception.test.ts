@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunDocument } from '../../lib/results/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
-import { NativeSystem } from '../../lib/systems/native.js';
+import { NativeSystem } from '../../lib/systems/kinds/native/native-system.js';
 import { describe as describeWorker } from '../../lib/workers/description.js';
 import { localStart } from '../../lib/workers/local.js';
 import { Worker } from '../../lib/workers/worker.js';
-import { runState } from '../unit/systems-fixtures.js';
+import { runState } from '../unit/systems/fixtures.js';
 import {
   command,
   emptyFolder,

@@ -1,13 +1,13 @@
 /** Tenants that something else kills while a metric looks for the effects of faults. */
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../lib/metrics/isolation/faults.js';
+import type { Fault } from '../../lib/metrics/isolation/shared/faults.js';
 import { faultIsolationBy } from '../../lib/metrics/isolation/is-010-fault-isolation.js';
 import { noisyNeighborBy } from '../../lib/metrics/isolation/is-009-noisy-neighbor.js';
-import { MENU } from '../../lib/metrics/isolation/aggressor-menu.js';
+import { MENU } from '../../lib/metrics/isolation/shared/aggressor-menu.js';
 import type { Crash } from '../../lib/metrics/error-recovery/crashes.js';
 import { errorRecoveryBy } from '../../lib/metrics/error-recovery/err-002-error-recovery.js';
-import { measureMetric } from '../../lib/metrics/measure.js';
-import type { MetricDefinition } from '../../lib/metrics/metric.js';
+import { measureMetric } from '../../lib/metrics/core/measure.js';
+import type { MetricDefinition } from '../../lib/metrics/core/metric.js';
 import { runProbe } from '../../lib/metrics/compatibility/probe-process.js';
 import { loadAddon } from '../../lib/native/load.js';
 import type { System, Tenant } from '../../lib/systems/system.js';

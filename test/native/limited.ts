@@ -4,7 +4,7 @@ import { interposerLibrary } from '../../lib/native/load.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
-import { runState } from '../unit/systems-fixtures.js';
+import { runState } from '../unit/systems/fixtures.js';
 import { emptyFolder } from './child.js';
 import { type RecordedCall, recordedByProcess } from './record.js';
 

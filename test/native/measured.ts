@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished, vi } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
-import { measureMetric } from '../../lib/metrics/measure.js';
-import type { MeasureOptions } from '../../lib/metrics/metric.js';
+import { measureMetric } from '../../lib/metrics/core/measure.js';
+import type { MeasureOptions } from '../../lib/metrics/core/metric.js';
 import { type GroundTruth, groundTruthOf } from '../../lib/native/ground-truth.js';
 import { interposerLibrary, loadAddon } from '../../lib/native/load.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import type { System } from '../../lib/systems/system.js';
-import { runState } from '../unit/systems-fixtures.js';
+import { runState } from '../unit/systems/fixtures.js';
 import { ownRegion } from '../temporary.js';
 import { metricNamed } from '../metric-named.js';
 import { emptyFolder, simulatedFolder } from './child.js';

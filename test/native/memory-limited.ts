@@ -8,7 +8,7 @@ import { interposerLibrary } from '../../lib/native/load.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import type { Capabilities, System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
-import { runState } from '../unit/systems-fixtures.js';
+import { runState } from '../unit/systems/fixtures.js';
 import { emptyFolder } from './child.js';
 import { measured, truthOutside } from './measured.js';
 

@@ -1,9 +1,9 @@
 /** A metric's scene with a fake launcher: which tenants are prepared, proven and removed. */
 import { describe, expect, it } from 'vitest';
 import { loadAddon } from '../../lib/native/load.js';
-import type { MeasureContext } from '../../lib/metrics/metric.js';
-import { allOrFirstError, inScene } from '../../lib/metrics/scene.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import type { MeasureContext } from '../../lib/metrics/core/metric.js';
+import { allOrFirstError, inScene } from '../../lib/metrics/tenants/scene.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { SOLE_TENANT, type Tenant } from '../../lib/systems/system.js';
 import { FakeLauncher } from '../fake-launcher.js';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { processesOf, workersOf } from '../cli/command.js';
 import { undisturbed, undisturbedRecord } from '../undisturbed.js';
 import { emptyFolder } from './child.js';

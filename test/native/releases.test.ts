@@ -1,7 +1,7 @@
 /** Releases that come too early for a process, with fake processes: real ones are late only on a busy machine. */
 import { describe, expect, it } from 'vitest';
-import type { MeasureContext } from '../../lib/metrics/metric.js';
-import { release } from '../../lib/metrics/releases.js';
+import type { MeasureContext } from '../../lib/metrics/core/metric.js';
+import { release } from '../../lib/metrics/core/releases.js';
 import { loadAddon } from '../../lib/native/load.js';
 import { FakeLauncher } from '../fake-launcher.js';
 

@@ -1,6 +1,6 @@
 /** A round that was measured before --resume does not show whether the layer is active now. */
 import { expect, it } from 'vitest';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { compared, environment } from './compared.js';
 
 it('measures the rounds after a reused one in which the layer was not active', async () => {

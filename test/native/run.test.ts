@@ -1,13 +1,13 @@
 /** From a request to a document, with a fake launcher: no driver, no process. */
 import { describe, expect, it } from 'vitest';
-import { type MeasureContext, type MetricDefinition, unsupported } from '../../lib/metrics/metric.js';
+import { type MeasureContext, type MetricDefinition, unsupported } from '../../lib/metrics/core/metric.js';
 import { violationsOf } from '../../lib/results/violations.js';
 import { runMetrics, type RunRequest } from '../../lib/run/run.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import type { Description, PreloadEntry } from '../../lib/workers/description.js';
 import { type Answer, FakeLauncher } from '../fake-launcher.js';
 import { WAIT_MS } from '../limits.js';
-import { description, LAYER, metric, provenance, result } from '../unit/run-fixtures.js';
+import { description, LAYER, metric, provenance, result } from '../unit/run/fixtures.js';
 
 const hooks = { onPrepared: () => {}, onMetric: () => {}, onProgress: () => {}, onResult: () => {} };
 const definitions = [metric('X-001'), metric('X-002')];

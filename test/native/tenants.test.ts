@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { commonWindow, type SentWindow, withTenants } from '../../lib/metrics/tenants.js';
-import type { MeasureContext } from '../../lib/metrics/metric.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { commonWindow, type SentWindow, withTenants } from '../../lib/metrics/tenants/tenants.js';
+import type { MeasureContext } from '../../lib/metrics/core/metric.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { processesOf } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 import { emptyFolder, simulatedFolder } from './child.js';

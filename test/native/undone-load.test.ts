@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder } from './child.js';
 import { limitedSystem } from './limited.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import { undisturbed } from '../undisturbed.js';
 import { environment, measured } from './measured.js';
 

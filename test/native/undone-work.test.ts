@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { System } from '../../lib/systems/system.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
 import type { MetricResult } from '../../lib/results/document.js';
 import { onOneProcessor } from '../processors.js';
 import { emptyFolder, measure, type MeasureFunction, shortCalls } from './child.js';

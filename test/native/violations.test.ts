@@ -1,10 +1,10 @@
 /** From a metric that shows a limit not to hold to the exit code of a comparison. */
 import { describe, expect, it } from 'vitest';
-import { exitCodeOfResults } from '../../lib/cli/result-codes.js';
-import type { MetricDefinition } from '../../lib/metrics/metric.js';
-import { makePlan } from '../../lib/run/plan.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
-import { metric } from '../unit/run-fixtures.js';
+import { exitCodeOfResults } from '../../lib/cli/options/result-codes.js';
+import type { MetricDefinition } from '../../lib/metrics/core/metric.js';
+import { makePlan } from '../../lib/run/plan/plan.js';
+import { environmentSystem } from '../../lib/systems/process/environment.js';
+import { metric } from '../unit/run/fixtures.js';
 import { compared, environment } from './compared.js';
 
 const DETAIL = '12 GiB were held under a limit of 10 GiB';

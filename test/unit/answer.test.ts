@@ -6,13 +6,13 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { answerOf, answered } from '../../lib/answer/answer.js';
 import { brokenBy } from '../../lib/answer/violation-causes.js';
-import { openText } from '../../lib/report/answer-text.js';
-import { briefReport } from '../../lib/report/brief.js';
+import { openText } from '../../lib/report/text/answer-text.js';
+import { briefReport } from '../../lib/report/formats/brief.js';
 import { sections } from '../../lib/report/sections.js';
 import { answerSchema } from '../../lib/results/answer-schema.js';
 import { type ComparisonDocument, comparisonDocumentSchema, type Effect } from '../../lib/results/document.js';
 import { upgraded } from '../../lib/results/upgraded.js';
-import { comparison, everyKind, measured } from './report-fixtures.js';
+import { comparison, everyKind, measured } from './report/fixtures.js';
 
 const recorded = (file: string): ComparisonDocument =>
   upgraded(

@@ -5,7 +5,7 @@ import { excludedBecause, nativeText, outcomeOf } from '../../lib/metrics/compat
 import type { Observation, Step } from '../../lib/metrics/compatibility/probe-process.js';
 import { inTurns } from '../../lib/metrics/compatibility/turns.js';
 import type { Ending } from '../../lib/workers/launcher.js';
-import { CUDA, description } from './systems-fixtures.js';
+import { CUDA, description } from './systems/fixtures.js';
 
 const exit = (exitCode: number): Ending => ({ how: `ended with exit code ${exitCode}`, exitCode, signal: null });
 const killed = (signal: NodeJS.Signals): Ending => ({ how: `was killed by ${signal}`, exitCode: null, signal });

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deviceOfGpu, readCdi } from '../../lib/systems/container/cdi.js';
-import { gpuAccess } from '../../lib/systems/container/container-gpu.js';
+import { deviceOfGpu, readCdi } from '../../lib/systems/kinds/container/cdi.js';
+import { gpuAccess } from '../../lib/systems/kinds/container/container-gpu.js';
 import { endingInside, isRemoved } from '../../lib/workers/container/container-process.js';
 import { missingMountPoints, removeMountPoints } from '../../lib/workers/container/mount-points.js';
 import { temporaryFolder } from '../temporary.js';
-import { gpu } from './systems-fixtures.js';
+import { gpu } from './systems/fixtures.js';
 
 describe('CDI specifications', () => {
   const folder = temporaryFolder();

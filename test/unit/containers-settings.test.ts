@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../lib/systems/config.js';
-import { parseSystem } from '../../lib/systems/parse.js';
-import { libraryFile, temporaryFolder } from './systems-fixtures.js';
+import { parseConfig } from '../../lib/systems/input/config.js';
+import { parseSystem } from '../../lib/systems/input/parse.js';
+import { libraryFile, temporaryFolder } from './systems/fixtures.js';
 
 const folder = temporaryFolder();
 const bin = join(folder, 'bin');

@@ -7,10 +7,10 @@ import { parse } from 'yaml';
 import { program } from '../../lib/cli/program.js';
 import { readThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
-import { selectMetrics } from '../../lib/run/select.js';
-import { readConfig } from '../../lib/systems/config.js';
+import { selectMetrics } from '../../lib/run/plan/select.js';
+import { readConfig } from '../../lib/systems/input/config.js';
 import { here } from '../../lib/systems/kinds.js';
-import { readExecConfig } from '../../lib/workloads/exec-config.js';
+import { readExecConfig } from '../../lib/workloads/settings/exec-config.js';
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 

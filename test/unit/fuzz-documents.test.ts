@@ -10,8 +10,8 @@ import { readDocument } from '../../lib/saved/read.js';
 import { temporaryFolder } from '../temporary.js';
 import { changedText, seeded } from './fuzz.js';
 import { callProfile, phase } from './profile-fixtures.js';
-import { everyKind } from './report-fixtures.js';
-import { runDocument } from './run-fixtures.js';
+import { everyKind } from './report/fixtures.js';
+import { runDocument } from './run/fixtures.js';
 
 const pieces = [
   ...['1e999', '-1', '0', 'null', 'true', '1e-320', '-0', '9007199254740993', '"NaN"', '""', '[]', '{}'],

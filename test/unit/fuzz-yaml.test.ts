@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../lib/errors/usage-error.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
-import { parseConfig } from '../../lib/systems/config.js';
-import { parseExecConfig } from '../../lib/workloads/exec-config.js';
+import { parseConfig } from '../../lib/systems/input/config.js';
+import { parseExecConfig } from '../../lib/workloads/settings/exec-config.js';
 import { changedText, seeded } from './fuzz.js';
 
 const folder = new URL('../../examples/', import.meta.url);

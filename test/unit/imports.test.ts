@@ -1,5 +1,5 @@
 /** Imports between the folders of lib/ go in one direction, so that each part can be read without those above it. */
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, sourcesIn, textOf } from './source-files.js';
 
@@ -51,7 +51,16 @@ describe('the files of lib/', () => {
   });
 });
 
+/** More are too many to find one's way in. */
+const MOST_FILES = 24;
+
 describe('the folders of lib/', () => {
+  it(`have at most ${MOST_FILES} files each`, () => {
+    const sizes = new Map<string, number>();
+    for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, size]) => size > MOST_FILES)).toEqual([]);
+  });
+
   it('are all in the list', () => {
     expect([...new Set(files.map(folderOf))].sort()).toEqual(levels.flat().sort());
   });
@@ -68,11 +77,11 @@ describe('the folders of lib/', () => {
     const starting = files.filter((file) => textOf(file).includes("'node:child_process'"));
     expect(starting).toEqual([
       // Containers are removed, however the coordinator ended.
-      'lib/systems/container/container-guardian.ts',
-      'lib/systems/container/container-guarding.ts',
+      'lib/systems/kinds/container/container-guardian.ts',
+      'lib/systems/kinds/container/container-guarding.ts',
       // The daemon quits after its clients, however the coordinator ended.
-      'lib/systems/mps-daemon.ts',
-      'lib/systems/mps-guardian.ts',
+      'lib/systems/kinds/mps/mps-daemon.ts',
+      'lib/systems/kinds/mps/mps-guardian.ts',
       // A user's program below a keeper, which ends it with all its processes.
       'lib/workers/kept-program.ts',
       'lib/workers/local.ts',

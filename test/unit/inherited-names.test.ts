@@ -5,10 +5,10 @@ import { gate } from '../../lib/gate/gate.js';
 import { defaultThresholds } from '../../lib/gate/thresholds.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { type Format, formats, rendering } from '../../lib/rendering.js';
-import { gateReport } from '../../lib/report/gate.js';
+import { gateReport } from '../../lib/report/formats/gate.js';
 import { merge } from '../../lib/saved/merge.js';
-import { about, comparison } from './gate-fixtures.js';
-import { everyKind } from './report-fixtures.js';
+import { about, comparison } from './gate/fixtures.js';
+import { everyKind } from './report/fixtures.js';
 
 const names = Object.getOwnPropertyNames(Object.prototype);
 

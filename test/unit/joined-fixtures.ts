@@ -1,7 +1,7 @@
 /** Two documents of the same systems: metrics for serving (`compare`), and a server under load (`exec`). */
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
-import { ofProgram } from './costs-fixtures.js';
-import { comparison, measured } from './report-fixtures.js';
+import { ofProgram } from './costs/fixtures.js';
+import { comparison, measured } from './report/fixtures.js';
 
 type Change = (round: RunDocument) => Partial<RunDocument>;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { noInterval, windowInterval } from '../../lib/metrics/sample-stats.js';
-import { runReport } from '../../lib/report/terminal.js';
-import { statisticsText } from '../../lib/report/statistics.js';
+import { noInterval, windowInterval } from '../../lib/metrics/core/sample-stats.js';
+import { runReport } from '../../lib/report/formats/terminal.js';
+import { statisticsText } from '../../lib/report/text/statistics.js';
 import { missingIntervals } from '../../lib/results/intervals-missing.js';
 import { viewOf } from '../../lib/results/view.js';
-import { result, runDocument } from './run-fixtures.js';
+import { result, runDocument } from './run/fixtures.js';
 
 const few = '6 samples, and an interval needs 10';
 const document = runDocument({

@@ -6,19 +6,19 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { answerOf } from '../../lib/answer/answer.js';
 import { gateOfReport } from '../../lib/gate/gate.js';
 import { defaultThresholds } from '../../lib/gate/thresholds.js';
-import { metricsOf } from '../../lib/metrics/stored-definitions.js';
+import { metricsOf } from '../../lib/metrics/core/stored-definitions.js';
 import { rendering } from '../../lib/rendering.js';
-import { briefReport } from '../../lib/report/brief.js';
-import { comparisonReport } from '../../lib/report/comparison.js';
-import { tallies } from '../../lib/report/tally.js';
+import { briefReport } from '../../lib/report/formats/brief.js';
+import { comparisonReport } from '../../lib/report/formats/comparison.js';
+import { tallies } from '../../lib/report/tables/tally.js';
 import type { Answer, Figure } from '../../lib/results/answer-schema.js';
 import type { ComparisonDocument, Effect } from '../../lib/results/document.js';
-import { isDifference } from '../../lib/results/effect-text.js';
-import { plain } from '../../lib/results/plain.js';
+import { isDifference } from '../../lib/results/text/effect-text.js';
+import { plain } from '../../lib/results/text/plain.js';
 import { rowsOf, viewOf } from '../../lib/results/view.js';
 import { readHistory } from '../../lib/saved/history.js';
 import { readDocument } from '../../lib/saved/read.js';
-import { effectsIn, inMarkdown, inOpenMetrics, inPage, inTerminal, statedBy, tablesIn } from './report-verdicts.js';
+import { effectsIn, inMarkdown, inOpenMetrics, inPage, inTerminal, statedBy, tablesIn } from './report/verdicts.js';
 
 interface Records {
   jsonRecords: () => Iterable<{ name: string; kind: string; content: unknown }>;

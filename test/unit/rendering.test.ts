@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { answered } from '../../lib/answer/answer.js';
 import { type Format, renderReport } from '../../lib/index.js';
 import { formats } from '../../lib/rendering.js';
-import { everyKind } from './report-fixtures.js';
-import { runDocument } from './run-fixtures.js';
+import { everyKind } from './report/fixtures.js';
+import { runDocument } from './run/fixtures.js';
 
 describe('renderReport', () => {
   it('returns the given JSON with its answer', async () => {

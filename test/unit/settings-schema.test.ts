@@ -7,8 +7,8 @@ import { parse } from 'yaml';
 import { pricesIn } from '../../lib/costs/read-prices.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
-import { parseConfig } from '../../lib/systems/config.js';
-import { parseExecConfig } from '../../lib/workloads/exec-config.js';
+import { parseConfig } from '../../lib/systems/input/config.js';
+import { parseExecConfig } from '../../lib/workloads/settings/exec-config.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const schemaOf = (name: string) =>

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { SystemSettings } from '../../lib/settings-types.js';
 import { systemFrom } from '../../lib/system-settings.js';
-import { parseConfig } from '../../lib/systems/config.js';
+import { parseConfig } from '../../lib/systems/input/config.js';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
 const surroundings = { caller: {}, folder, allowMissing: true };

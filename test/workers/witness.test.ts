@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder, witnessLibrary } from '../../lib/native/load.js';
-import { escapeIn, interceptedIn } from '../../lib/workloads/driver-owners.js';
-import { witnessOf } from '../../lib/workloads/witness.js';
+import { escapeIn, interceptedIn } from '../../lib/workloads/proof/driver-owners.js';
+import { witnessOf } from '../../lib/workloads/proof/witness.js';
 import { temporaryFolder } from '../temporary.js';
 
 // Loads a library, in a link namespace of its own after "apart", forbids itself all but a few system calls, and ends; as

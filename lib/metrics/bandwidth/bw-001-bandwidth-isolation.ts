@@ -1,14 +1,14 @@
 /** BW-001: the share of its entitled memory bandwidth that the worst-off tenant gets. */
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
-import { ratioInterval } from '../../stats/combined.js';
+import { ratioInterval } from '../../stats/rule/combined.js';
 import { smallestOf } from '../../stats/largest.js';
 import { median } from '../../stats/median.js';
 import { serialMean } from '../../stats/serial.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
 import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
 import {
   alone,

@@ -3,10 +3,10 @@ import type { Check, Tier } from '../../results/document.js';
 import { jain, jainCi95 } from '../../stats/jain.js';
 import { quantile } from '../../stats/quantile.js';
 import { percentileFloors } from '../../stats/summary.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
 import { type EqualTenants, equalTenants, HEADLINE, TIMES } from './equal-tenants.js';
 import { BIN_MS, boundCheck, type Rate, STREAM_KINDS, together } from './streams.js';
 

@@ -2,10 +2,10 @@
  * BW-003: whether tenants that each use an eighth of the GPU together reach the memory bandwidth of one process alone.
  */
 import type { Check, Tier } from '../../results/document.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { alone, type Alone, aloneChecks, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
 interface SaturationPlan {

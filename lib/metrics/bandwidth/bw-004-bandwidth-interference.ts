@@ -2,13 +2,13 @@
 import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { lossPercent } from '../../stats/interference.js';
-import { NS_PER_MS } from '../units.js';
+import { NS_PER_MS } from '../core/units.js';
 import { BIN_MS, boundCheck, bytesBetween, type Rate, rehearse, stream, type Streamed, together } from './streams.js';
 
 interface InterferencePlan {

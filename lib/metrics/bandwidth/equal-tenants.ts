@@ -1,10 +1,10 @@
 /** Tenants with equal quotas that stream memory at the same time, for BW-001 and BW-002. */
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
-import type { MeasureContext } from '../metric.js';
-import { isOutOfMemory } from '../row-state.js';
-import { contextOf } from '../tenants.js';
-import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
+import type { MeasureContext } from '../core/metric.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { contextOf } from '../tenants/tenants.js';
+import { setsQuotas, withQuotas } from '../isolation/shared/co-tenants.js';
 import { BIN_MS, rehearse, stream, type Together, togetherIn } from './streams.js';
 
 /** The number of tenants behind the metrics' values. */

@@ -5,9 +5,9 @@ import { FEWEST_FOR_INTERVAL, median } from '../../stats/median.js';
 import type { Scene } from '../../workers/scene.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
-import type { MeasureContext } from '../metric.js';
+import type { MeasureContext } from '../core/metric.js';
 import { referenceOf, withoutLimits } from '../isolation/tenant-load.js';
-import { NS_PER_MS } from '../units.js';
+import { NS_PER_MS } from '../core/units.js';
 
 export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 

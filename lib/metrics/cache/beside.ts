@@ -4,8 +4,8 @@ import type { Scene } from '../../workers/scene.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { GRACE_MS, LEADS, streamTask } from '../bandwidth/streams.js';
-import { withMoreLead } from '../more-lead.js';
-import { NS_PER_MS } from '../units.js';
+import { withMoreLead } from '../tenants/more-lead.js';
+import { NS_PER_MS } from '../core/units.js';
 import { chaseAlone } from './calibration.js';
 import { type Latency, type Walk, walksOf } from './latencies.js';
 

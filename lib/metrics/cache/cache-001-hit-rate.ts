@@ -1,7 +1,7 @@
 /** CACHE-001: whether what a tenant reads again stays in the L2 cache beside a neighbour. */
 import type { Tier } from '../../results/document.js';
-import { measureFunction } from '../measure-function.js';
-import type { MetricDefinition } from '../metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measureBeside, type Reading, rowsOf, type VictimPlan } from './victim-rows.js';
 
 /** A quarter of the cache, walked by all multiprocessors. */

@@ -7,12 +7,12 @@ import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { GRACE_MS } from '../bandwidth/streams.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
-import { NS_PER_MS } from '../units.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { NS_PER_MS } from '../core/units.js';
 import { calibrate, type Calibration, indistinct, latenciesIn, missesBeyond } from './calibration.js';
 import { added, type Scale, type Tally, tallyOf } from './latencies.js';
 

@@ -3,9 +3,9 @@ import type { Check, Tier } from '../../results/document.js';
 import { largestOf } from '../../stats/largest.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { meanOf, rehearse, stream, type Together, togetherIn } from '../bandwidth/streams.js';
-import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
+import { setsQuotas, withQuotas } from '../isolation/shared/co-tenants.js';
 import { lossPercent } from '../../stats/interference.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
   type MeasureContext,
@@ -13,13 +13,13 @@ import {
   type MetricDefinition,
   unsupported,
   withoutNumber,
-} from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import type { MetricScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
+} from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import type { MetricScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { calibrate, type Calibration, indistinct } from './calibration.js';
 
 export const TENANTS = 4;

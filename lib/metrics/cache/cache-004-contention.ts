@@ -1,8 +1,8 @@
 /** CACHE-004: what a neighbour that streams memory adds to the latency of loads from the L2 cache. */
 import type { Tier } from '../../results/document.js';
 import { changePercent } from '../../stats/interference.js';
-import { measureFunction } from '../measure-function.js';
-import type { MetricDefinition } from '../metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measureBeside, type Reading, rowsOf, type VictimPlan } from './victim-rows.js';
 
 /** An eighth of the cache, walked by one warp. */

@@ -4,7 +4,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { GRACE_MS } from '../bandwidth/streams.js';
-import { NS_PER_MS } from '../units.js';
+import { NS_PER_MS } from '../core/units.js';
 import {
   type Latency,
   LEAST_RATIO,

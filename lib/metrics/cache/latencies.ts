@@ -1,6 +1,6 @@
 /** Latencies of single loads: which hit the L2 cache, which missed it, and which waited for another context. */
 import type { Chase } from '../../native/addon-types.js';
-import { NS_PER_MS } from '../units.js';
+import { NS_PER_MS } from '../core/units.js';
 
 /** So many loads had about this latency. */
 export interface Latency {

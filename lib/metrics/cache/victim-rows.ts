@@ -2,10 +2,10 @@
 import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { invalidBy, type MeasureContext, type Measured, unsupported, withoutNumber } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import { invalidBy, type MeasureContext, type Measured, unsupported, withoutNumber } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import {
   BIN_MS,
   type Blocks,

@@ -1,7 +1,7 @@
 /** COMPAT-001: what real software does in its first second, in processes of its own, natively and under the system. */
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { inScene } from '../scene.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { inScene } from '../tenants/scene.js';
 import { nativeOracle, type Oracle, type Settings } from './native-oracle.js';
 import { bareCheck, deathCheck, type JudgedProbe, lanesFor, notBare, notRun, probeSystem } from './probe-system.js';
 

@@ -1,5 +1,5 @@
 /** Whether a probe's process was under the system, by comparison with a proven process. */
-import { sameFile } from '../../systems/ld-preload.js';
+import { sameFile } from '../../systems/proof/ld-preload.js';
 import type { ApplicationPath } from '../../results/document.js';
 import type { Description } from '../../workers/description.js';
 import type { Observation } from './probe-process.js';

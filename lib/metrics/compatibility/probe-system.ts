@@ -1,8 +1,8 @@
 /** Runs probes under a system, each in a tenant of its own, and compares each with its native run. */
 import type { Check } from '../../results/document.js';
 import { describe } from '../../workers/description.js';
-import type { MeasureContext } from '../metric.js';
-import { FIRST_ID, type MetricScene, targetOf } from '../scene.js';
+import type { MeasureContext } from '../core/metric.js';
+import { FIRST_ID, type MetricScene, targetOf } from '../tenants/scene.js';
 import { escapeOf, type Reference, referenceOf } from './escape.js';
 import { type Native, type Oracle, probeCommand, type Settings } from './native-oracle.js';
 import { nativeText, outcomeOf } from './outcome.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allOrFirstError } from '../scene.js';
+import { allOrFirstError } from '../tenants/scene.js';
 
 interface Turn {
   /** Must not run at the same time as any other. */

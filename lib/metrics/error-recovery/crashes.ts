@@ -2,8 +2,8 @@
 import { loadAddon } from '../../native/load.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { codeOf, FAULT_DEADLINE_MS, fillEndlessly, storm } from '../isolation/faults.js';
-import { MIB } from '../units.js';
+import { codeOf, FAULT_DEADLINE_MS, fillEndlessly, storm } from '../isolation/shared/faults.js';
+import { MIB } from '../core/units.js';
 
 /** Much larger than the difference between two fillings of the memory, so that a block that stays counted shows. */
 const STORM_BYTES = 32 * MIB;

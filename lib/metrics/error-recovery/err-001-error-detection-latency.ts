@@ -3,11 +3,11 @@ import type { FaultDetection, FaultDetectionRequest, FaultKind } from '../../nat
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { askSession } from '../../workers/session-task.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { FIRST_ID, inScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { NS_PER_US } from '../units.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { NS_PER_US } from '../core/units.js';
 
 const DEADLINE_MS = 20_000;
 const MAX_RESIDUAL_NS = 5_000;

@@ -2,11 +2,11 @@
 import type { Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { seededRandom } from '../../stats/random.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../metric.js';
-import { FIRST_ID, inScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { NS_PER_US } from '../units.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../core/metric.js';
+import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { NS_PER_US } from '../core/units.js';
 import { type Crash, ILLEGAL_ADDRESS, KILLS } from './crashes.js';
 import { checksOf, rowOf, type Round, resetRow, sentences, unrecovered } from './recovery-rows.js';
 import { RecoveringTenant } from './recoveries.js';

@@ -12,10 +12,10 @@ import {
   SAME,
   wasRun,
 } from '../compatibility/probe-system.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { inScene } from '../scene.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { inScene } from '../tenants/scene.js';
 
 const DEADLINE_MS = 10_000;
 /** All must pass. */

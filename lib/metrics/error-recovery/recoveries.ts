@@ -6,11 +6,11 @@ import type { Tenant } from '../../systems/system.js';
 import type { WorkerStart } from '../../workers/start-up.js';
 import { WorkerEnded } from '../../workers/worker.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { hoard } from '../isolation/faults.js';
-import { mostBytesOf, xidsFromNow } from '../isolation/outside.js';
-import type { MeasureContext } from '../metric.js';
-import { type MetricScene, targetOf } from '../scene.js';
-import { NS_PER_MS } from '../units.js';
+import { hoard } from '../isolation/shared/faults.js';
+import { mostBytesOf, xidsFromNow } from '../isolation/shared/outside.js';
+import type { MeasureContext } from '../core/metric.js';
+import { type MetricScene, targetOf } from '../tenants/scene.js';
+import { NS_PER_MS } from '../core/units.js';
 import type { Crash } from './crashes.js';
 
 /** Timeout of a start that no error precedes. */

@@ -1,9 +1,9 @@
 /** The table of ERR-002, a row per way in which a process ended, and what is checked of it. */
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
-import { STEPS } from '../fresh-processes.js';
-import { MIB, NS_PER_US } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { STEPS } from '../tenants/fresh-processes.js';
+import { MIB, NS_PER_US } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { type Crash, ILLEGAL_ADDRESS } from './crashes.js';
 import type { Recovery, Reset, Started } from './recoveries.js';
 

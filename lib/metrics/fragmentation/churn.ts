@@ -2,12 +2,12 @@
 import type { MemoryChurn, MemoryChurnRequest, MemoryPath } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { roomFor } from '../isolation/leftovers.js';
-import type { MeasureContext, Measured } from '../metric.js';
-import { unsupported } from '../metric.js';
-import { heldOutside, type MemorySpan } from '../returned-memory.js';
-import { GIB, MIB } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { roomFor } from '../isolation/shared/leftovers.js';
+import type { MeasureContext, Measured } from '../core/metric.js';
+import { unsupported } from '../core/metric.js';
+import { heldOutside, type MemorySpan } from '../core/returned-memory.js';
+import { GIB, MIB } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 
 const KIB = 1024;
 const LEAST_LIMIT = GIB;

@@ -3,15 +3,15 @@ import type { LargestBlock, MemoryChurn, MemoryPath } from '../../native/addon-t
 import type { Check } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
-import { spareOf } from '../isolation/leftovers.js';
-import { AGREEMENT, KEPT_BYTES } from '../isolation/memory-paths.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
-import { type RowState, rowState } from '../row-state.js';
-import { FIRST_ID, inScene } from '../scene.js';
-import { GIB, MIB } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { spareOf } from '../isolation/shared/leftovers.js';
+import { AGREEMENT, KEPT_BYTES } from '../isolation/shared/memory-paths.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { type MemorySpan, returnedCheck, withCardAsFound } from '../core/returned-memory.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { GIB, MIB } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
 
 const GRANULE = 2 * MIB;

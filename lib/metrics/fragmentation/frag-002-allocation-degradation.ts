@@ -6,12 +6,12 @@ import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
-import { FIRST_ID, inScene } from '../scene.js';
-import { GIB, MIB, NS_PER_US, scaled } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { type MemorySpan, returnedCheck, withCardAsFound } from '../core/returned-memory.js';
+import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { GIB, MIB, NS_PER_US, scaled } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
 
 const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];

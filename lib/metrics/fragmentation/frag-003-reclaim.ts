@@ -3,15 +3,15 @@ import { setTimeout } from 'node:timers/promises';
 import type { MemoryChurn, MemoryFill, MemoryFillRequest, MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { askSession } from '../../workers/session-task.js';
-import { spareOf } from '../isolation/leftovers.js';
-import { firstBlock } from '../isolation/memory-tenant.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { withCardAsFound } from '../returned-memory.js';
-import { isOutOfMemory, rowState } from '../row-state.js';
-import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
-import { GIB, MIB } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { spareOf } from '../isolation/shared/leftovers.js';
+import { firstBlock } from '../isolation/shared/memory-tenant.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { withCardAsFound } from '../core/returned-memory.js';
+import { isOutOfMemory, rowState } from '../core/row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
+import { GIB, MIB } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS } from './churn.js';
 
 /** The ways to allocate memory that current programs mix. */

@@ -1,13 +1,13 @@
 /** IS-001: how much of a memory limit a tenant can use, and which ways to allocate exceed it. */
 import type { MemoryPath } from '../../native/addon-types.js';
-import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { inScene } from '../scene.js';
-import { formatBytes } from '../../results/format-bytes.js';
-import { memoryChecks, returnedCheck } from './memory-checks.js';
-import { type FilledPath, filledRow, fillPath, orLost, violationOf } from './memory-paths.js';
-import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';
-import { fillTogether, TWO_PROCESSES } from './memory-together.js';
+import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { inScene } from '../tenants/scene.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { memoryChecks, returnedCheck } from './shared/memory-checks.js';
+import { type FilledPath, filledRow, fillPath, orLost, violationOf } from './shared/memory-paths.js';
+import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } from './shared/memory-tenant.js';
+import { fillTogether, TWO_PROCESSES } from './shared/memory-together.js';
 
 const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
 /** One process tries these one after the other; IS-011 tries all, each in its own process. */

@@ -3,12 +3,12 @@ import type { MemoryPath, Refusals, RefusalsRequest } from '../../native/addon-t
 import type { Check } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
-import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { rowState } from '../row-state.js';
-import { GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
-import { inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';
+import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { rowState } from '../core/row-state.js';
+import { GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { inMemoryTenant, type MemoryTenant, underShares } from './shared/memory-tenant.js';
 
 const APIS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync'];
 /** Requests per row. A p99 needs 299. */

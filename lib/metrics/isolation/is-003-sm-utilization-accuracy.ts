@@ -1,13 +1,13 @@
 /** IS-003: how close a tenant's share of the compute is to its limit, measured by work done, not by utilisation. */
 import { mean } from 'simple-statistics';
 import type { Tier } from '../../results/document.js';
-import { type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { exceeded } from './exceeded.js';
-import { BIN_MS, isMeasured, measureRows, type Row, type Windows } from './limited-rows.js';
-import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './load-shapes.js';
-import { partitionCheck } from '../partition.js';
-import { partitionedLoad } from './partitioned-load.js';
+import { type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { exceeded } from './shared/exceeded.js';
+import { BIN_MS, isMeasured, measureRows, type Row, type Windows } from './shared/limited-rows.js';
+import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './shared/load-shapes.js';
+import { partitionCheck } from '../core/partition.js';
+import { partitionedLoad } from './shared/partitioned-load.js';
 import { ownLimit, referenceOf } from './tenant-load.js';
 
 const SWEEP = [10, 25, 50, 75];

@@ -1,13 +1,13 @@
 /** IS-004: how long a tenant that was idle exceeds its compute limit when it starts to work. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tier } from '../../results/document.js';
-import { type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { exceeded } from './exceeded.js';
+import { type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { exceeded } from './shared/exceeded.js';
 import { LIMIT_TOLERANCE } from '../../results/limit-tolerance.js';
-import { BACK_TO_BACK } from './load-shapes.js';
-import { changeLive, type LiveChange } from './live-change.js';
-import { type Settling, settling, STAY_MS } from './settling.js';
+import { BACK_TO_BACK } from './shared/load-shapes.js';
+import { changeLive, type LiveChange } from './shared/live-change.js';
+import { type Settling, settling, STAY_MS } from './shared/settling.js';
 import {
   ownLimit,
   rateOf,

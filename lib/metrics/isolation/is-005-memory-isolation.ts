@@ -1,16 +1,16 @@
 /** IS-005: a tenant writes a tag wherever it can, and another one looks for it in memory that it never wrote. */
 import type { Check, Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { isOutOfMemory } from '../row-state.js';
-import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { formatBytes } from '../../results/format-bytes.js';
-import { measureFunction } from '../measure-function.js';
-import { type Coverage, lookAfter, type Reuse, Victim, whileBothRun } from './leftovers.js';
-import { Attacker, layBait } from './memory-attacks.js';
-import { shareOnChip, type SurfaceRow } from './surfaces.js';
-import { drawTag } from './tag.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { measureFunction } from '../core/measure-function.js';
+import { type Coverage, lookAfter, type Reuse, Victim, whileBothRun } from './shared/leftovers.js';
+import { Attacker, layBait } from './shared/memory-attacks.js';
+import { shareOnChip, type SurfaceRow } from './shared/surfaces.js';
+import { drawTag } from './shared/tag.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
 /** The share of a victim's memory that must be scanned for the result that nothing was found. */

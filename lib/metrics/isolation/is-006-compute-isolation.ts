@@ -4,11 +4,11 @@ import { mean } from 'simple-statistics';
 import type { Load } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import { contextOf } from '../tenants.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { contextOf } from '../tenants/tenants.js';
 import {
   amongTenants,
   commonBins,
@@ -20,10 +20,10 @@ import {
   total,
   type WholeCard,
   wholeCard,
-} from './co-tenants.js';
+} from './shared/co-tenants.js';
 import { clockDropPercent, interferencePercent } from '../../stats/interference.js';
-import { type Sharing, traceSharing, type Unseen } from './sharing.js';
-import { NS_PER_MS } from '../units.js';
+import { type Sharing, traceSharing, type Unseen } from './shared/sharing.js';
+import { NS_PER_MS } from '../core/units.js';
 
 interface IsolationTimes extends LoadTimes {
   series: number;

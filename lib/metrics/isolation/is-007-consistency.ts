@@ -6,12 +6,12 @@ import { summarise } from '../../stats/summary.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import { contextOf } from '../tenants.js';
-import { idleReason } from './aggressor-menu.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { contextOf } from '../tenants/tenants.js';
+import { idleReason } from './shared/aggressor-menu.js';
 import {
   amongTenants,
   BIN_MS,
@@ -23,8 +23,8 @@ import {
   shareLine,
   type WholeCard,
   wholeCard,
-} from './co-tenants.js';
-import { NS_PER_MS } from '../units.js';
+} from './shared/co-tenants.js';
+import { NS_PER_MS } from '../core/units.js';
 
 interface ConsistencyTimes {
   aloneMs: number;

@@ -4,11 +4,11 @@ import { jain, jainCi95 } from '../../stats/jain.js';
 import { quantile } from '../../stats/quantile.js';
 import { percentileFloors } from '../../stats/summary.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import { contextOf } from '../tenants.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { contextOf } from '../tenants/tenants.js';
 import {
   amongTenants,
   BIN_MS,
@@ -19,8 +19,8 @@ import {
   total,
   type WholeCard,
   wholeCard,
-} from './co-tenants.js';
-import { NS_PER_MS } from '../units.js';
+} from './shared/co-tenants.js';
+import { NS_PER_MS } from '../core/units.js';
 
 /** How much time is left out at the beginning, and how long the tenants are then measured. */
 interface FairnessTimes {

@@ -2,7 +2,7 @@
 import type { Check, Tier } from '../../results/document.js';
 import { type AtLevel, largestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
   type MeasureContext,
@@ -10,15 +10,15 @@ import {
   type MetricDefinition,
   unsupported,
   withoutNumber,
-} from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { isOutOfMemory } from '../row-state.js';
-import { FIRST_ID, inScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { type Aggressor, MENU } from './aggressor-menu.js';
-import { type InterferenceRow, NeighbourPlay, type Times } from './neighbour-play.js';
-import { formatBytes } from '../../results/format-bytes.js';
-import { type Sharing, traceSharing, type Unseen } from './sharing.js';
+} from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { type Aggressor, MENU } from './shared/aggressor-menu.js';
+import { type InterferenceRow, NeighbourPlay, type Times } from './shared/neighbour-play.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { type Sharing, traceSharing, type Unseen } from './shared/sharing.js';
 import { deviceMs, offeredRateMet, p50Ms, p99Ms, pooled, type Served, VICTIM_NAME } from './victim-requests.js';
 
 const TIMES: Record<Tier, Times> = {

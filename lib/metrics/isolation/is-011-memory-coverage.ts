@@ -1,13 +1,13 @@
 /** IS-011: which ways to allocate honour a memory limit, each tried in its own process. */
 import type { MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { inScene } from '../scene.js';
-import { deathCheck, memoryCheck, returnedCheck } from './memory-checks.js';
-import { type FilledPath, filledRow, fillPath, orLostTwice, type PathRow, violationOf } from './memory-paths.js';
-import { enterMemoryTenant, inMemoryTenant } from './memory-tenant.js';
-import { fillByImport, IPC_IMPORT } from './memory-together.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { inScene } from '../tenants/scene.js';
+import { deathCheck, memoryCheck, returnedCheck } from './shared/memory-checks.js';
+import { type FilledPath, filledRow, fillPath, orLostTwice, type PathRow, violationOf } from './shared/memory-paths.js';
+import { enterMemoryTenant, inMemoryTenant } from './shared/memory-tenant.js';
+import { fillByImport, IPC_IMPORT } from './shared/memory-together.js';
 
 const PATHS: readonly MemoryPath[] = [
   'cuMemAlloc_v2',

@@ -1,15 +1,15 @@
 /** IS-012: which ways to use the card obey a tenant's compute limit. */
 import type { AggressorRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { withMoreLead } from '../more-lead.js';
-import { NS_PER_MS } from '../units.js';
-import type { LimitedWorker } from '../other-limits.js';
-import { BIN_MS, type FailedRow, isMeasured, measureRows, type Row } from './limited-rows.js';
-import { BACK_TO_BACK, LAUNCH_PATHS } from './load-shapes.js';
-import { idleReason, rateOf } from './aggressor-menu.js';
-import { throttled } from './mechanism.js';
+import { type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { withMoreLead } from '../tenants/more-lead.js';
+import { NS_PER_MS } from '../core/units.js';
+import type { LimitedWorker } from '../core/other-limits.js';
+import { BIN_MS, type FailedRow, isMeasured, measureRows, type Row } from './shared/limited-rows.js';
+import { BACK_TO_BACK, LAUNCH_PATHS } from './shared/load-shapes.js';
+import { idleReason, rateOf } from './shared/aggressor-menu.js';
+import { throttled } from './shared/mechanism.js';
 import { ownLimit, type Reference, referenceOf } from './tenant-load.js';
 
 const WINDOWS = {

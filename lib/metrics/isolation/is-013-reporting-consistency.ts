@@ -1,11 +1,11 @@
 /** IS-013: whether all reports to a tenant about its GPU agree with each other, with its limits and with the card. */
 import type { ReportedMemory, ReportedSizes } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { MIB } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
-import { inMemoryTenant, type MemoryTenant } from './memory-tenant.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { MIB } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { inMemoryTenant, type MemoryTenant } from './shared/memory-tenant.js';
 
 /** Tolerances for a limit, and for the card, part of which is reserved and counted by some functions only. */
 const LIMIT_TOLERANCE = 0.01;

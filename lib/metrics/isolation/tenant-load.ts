@@ -1,12 +1,12 @@
 /** Loads of one tenant under a compute limit, and of the same tenant without it as the reference. */
 import type { Load, LoadRequest } from '../../native/addon-types.js';
-import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
+import { baseEnvironment, withoutMps } from '../../systems/process/base-environment.js';
 import { instanceVariables } from '../../environment/named-gpu.js';
-import { environmentSystem } from '../../systems/environment.js';
+import { environmentSystem } from '../../systems/process/environment.js';
 import { type Limits, SOLE_TENANT, type System } from '../../systems/system.js';
-import type { MeasureContext } from '../metric.js';
-import { type LimitedWorker, startsDiffer, underOtherLimits } from '../other-limits.js';
-import type { Shape } from './load-shapes.js';
+import type { MeasureContext } from '../core/metric.js';
+import { type LimitedWorker, startsDiffer, underOtherLimits } from '../core/other-limits.js';
+import type { Shape } from './shared/load-shapes.js';
 
 export interface LoadTimes {
   durationMs: number;

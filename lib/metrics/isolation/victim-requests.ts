@@ -5,7 +5,7 @@ import type { Requests, RequestsRequest } from '../../native/addon-types.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
-import { NS_PER_MS, scaled } from '../units.js';
+import { NS_PER_MS, scaled } from '../core/units.js';
 
 export const PERIOD_NS = 5_000_000;
 /** 200 requests per second, each with 20 kernels of 50 µs, one after the other, and a copy of 64 KiB to the host. */

@@ -4,8 +4,8 @@ import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { isOutOfMemory } from '../row-state.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 
 const BATCHES: Record<Tier, number> = { quick: 3, standard: 10, thorough: 30 };
 const LEAST_LAUNCHES = 20;

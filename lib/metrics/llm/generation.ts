@@ -4,8 +4,8 @@ import { percentileFloors, summarise } from '../../stats/summary.js';
 import { overlapAtWork, type Span } from '../../workers/activity.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { FIRST_ID, type MetricScene } from '../scene.js';
-import { NS_PER_MS } from '../units.js';
+import { FIRST_ID, type MetricScene } from '../tenants/scene.js';
+import { NS_PER_MS } from '../core/units.js';
 import type { DecoderModel, Workload } from './workloads.js';
 
 const GRACE_MS = 120_000;

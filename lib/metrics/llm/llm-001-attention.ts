@@ -4,10 +4,10 @@ import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { tensorCeilingTflops } from '../../environment/ceilings.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
 import { BenchError } from '../../native/errors.js';
-import { type RowState, rowState } from '../row-state.js';
+import { type RowState, rowState } from '../core/row-state.js';
 
 type Shape = Pick<AttentionRequest, 'number' | 'headDim' | 'causal'> & { length: 'short' | 'long' };
 

@@ -5,10 +5,10 @@ import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import { withLimits } from '../isolation/tenant-load.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { rowState } from '../row-state.js';
-import { FIRST_ID, inScene } from '../scene.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { rowState } from '../core/row-state.js';
+import { FIRST_ID, inScene } from '../tenants/scene.js';
 
 /** Rounds; in each, every batch size runs for at least this many launches and this long. */
 const PLAN: Record<Tier, Pick<BatchScalingRequest, 'rounds' | 'leastLaunches' | 'leastNs'>> = {

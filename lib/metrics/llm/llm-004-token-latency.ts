@@ -8,13 +8,13 @@ import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { shown } from '../../errors/shown.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { isOutOfMemory } from '../row-state.js';
-import { inScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { MIB, NS_PER_MS, scaled, scaledSamples } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { isOutOfMemory } from '../core/row-state.js';
+import { inScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { MIB, NS_PER_MS, scaled, scaledSamples } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { type DecodeAttention, measureDecodeAttention } from './decode-attention.js';
 import {
   type FrontierRow,

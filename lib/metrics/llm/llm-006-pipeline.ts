@@ -2,10 +2,10 @@
 import type { PipelineRequest, PipelineRuns } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
-import { type Collected, collect, concat } from '../collect.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
-import { NS_PER_US, scaled } from '../units.js';
+import { type Collected, collect, concat } from '../core/collect.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { NS_PER_US, scaled } from '../core/units.js';
 
 const STAGES = 4;
 const MICRO_BATCHES = 16;

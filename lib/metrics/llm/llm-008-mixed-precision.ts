@@ -5,11 +5,11 @@ import type { Session } from '../../native/session.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
-import { type Collected, collect, concat } from '../collect.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
+import { type Collected, collect, concat } from '../core/collect.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 
 /** The side of the matrices: the largest that takes at most half of the memory. */
 const SIDES = [4096, 2048, 1024] as const;

@@ -5,11 +5,11 @@ import { summarise } from '../../stats/summary.js';
 import { overlapAtWork } from '../../workers/activity.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { windowInterval } from '../sample-stats.js';
-import { grown, type Populated, separable, withTenants } from '../tenants.js';
-import { NS_PER_MS, NS_PER_US } from '../units.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { windowInterval } from '../core/sample-stats.js';
+import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { NS_PER_MS, NS_PER_US } from '../core/units.js';
 import { type Steps, type StepVariation, stepVariation } from './step-variation.js';
 
 interface Times {

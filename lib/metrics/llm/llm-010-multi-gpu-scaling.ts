@@ -2,10 +2,10 @@
 import type { PreparedShard } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { serialMedian } from '../../stats/serial.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { memoryLimit, Unavailable, unlessUnavailable } from '../nccl/gpu-workers.js';
 import { describedRanks, join, leaveAll, type Ranks, withRanks } from '../nccl/ranks.js';
 import {

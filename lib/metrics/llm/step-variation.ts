@@ -1,6 +1,6 @@
 /** How much the durations of steps of equal batch size differ: variation that batching does not explain. */
 import { mean } from 'simple-statistics';
-import type { Interval } from '../../stats/estimate.js';
+import type { Interval } from '../../stats/rule/estimate.js';
 import { median } from '../../stats/median.js';
 import { serialMean } from '../../stats/serial.js';
 

@@ -2,7 +2,7 @@
 import { sum } from 'simple-statistics';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
-import { NS_PER_MS } from '../units.js';
+import { NS_PER_MS } from '../core/units.js';
 
 /** A step is a stop from this many times the median on. */
 const STOP = 10;

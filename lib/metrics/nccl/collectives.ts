@@ -3,8 +3,8 @@ import type { Collective, CollectivesRequest, CollectiveTimes } from '../../nati
 import { BenchError } from '../../native/errors.js';
 import type { Check } from '../../results/document.js';
 import { askSession } from '../../workers/session-task.js';
-import type { MeasureContext } from '../metric.js';
-import { MIB } from '../units.js';
+import type { MeasureContext } from '../core/metric.js';
+import { MIB } from '../core/units.js';
 import { memoryLimit } from './gpu-workers.js';
 import type { Ranks } from './ranks.js';
 

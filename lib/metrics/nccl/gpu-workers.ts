@@ -3,8 +3,8 @@ import type { NativeDevice } from '../../native/addon-types.js';
 import { describe } from '../../workers/description.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { type MeasureContext, type Measured, unsupported } from '../metric.js';
-import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../scene.js';
+import { type MeasureContext, type Measured, unsupported } from '../core/metric.js';
+import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
 
 const TASK_MS = 60_000;
 /** Why several GPUs cannot be measured here. */

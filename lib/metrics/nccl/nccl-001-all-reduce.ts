@@ -2,10 +2,10 @@
 import type { Tier } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { MIB, NS_PER_US, scaled, scaledSamples } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { MIB, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import {
   type Bursts,
   busGbs,

@@ -1,6 +1,6 @@
 /** NCCL-002: how fast all ranks get what each of them has a part of. */
-import { measureFunction } from '../measure-function.js';
-import type { MetricDefinition } from '../metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { type BandwidthPlan, measureCollectiveBandwidth, sameExchange } from './collective-bandwidth.js';
 import { beyondLinks } from './link-ceilings.js';
 

@@ -1,6 +1,6 @@
 /** NCCL-004: how fast one rank's data reaches all others. */
-import { measureFunction } from '../measure-function.js';
-import type { MetricDefinition } from '../metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { type BandwidthPlan, measureCollectiveBandwidth, sameExchange } from './collective-bandwidth.js';
 import { beyondLinks } from './link-ceilings.js';
 

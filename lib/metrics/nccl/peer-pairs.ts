@@ -5,7 +5,7 @@ import { type MedianEstimate } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { rowState, type RowState } from '../row-state.js';
+import { rowState, type RowState } from '../core/row-state.js';
 import type { GpuWorkers } from './gpu-workers.js';
 import { linkBetween, pairCeiling, type Rate } from './link-ceilings.js';
 

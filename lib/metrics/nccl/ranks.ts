@@ -3,7 +3,7 @@ import type { CommunicatorId } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import type { MeasureContext } from '../metric.js';
+import type { MeasureContext } from '../core/metric.js';
 import { describedGpus, type GpuWorkers, Unavailable, withGpuWorkers } from './gpu-workers.js';
 
 const TASK_MS = 60_000;

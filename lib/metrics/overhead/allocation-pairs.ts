@@ -1,8 +1,8 @@
 /** OH-002, OH-003 and OH-007: what a layer adds to an allocation and to a free, from pairs in one process. */
 import type { AllocationPairRequest, AllocationPairs, PairBlock } from '../../native/addon-types.js';
-import type { MeasureContext } from '../metric.js';
-import { rowState } from '../row-state.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import type { MeasureContext } from '../core/metric.js';
+import { rowState } from '../core/row-state.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { liveBlocks, tooLarge } from './memory-sizes.js';
 import { pairSummary } from './pairs.js';
 

@@ -4,7 +4,7 @@
  */
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 
 const SERVED = 'every call is served by the driver';
 const GROWN = 'allocations take memory of the GPU';

@@ -3,12 +3,12 @@ import type { Check } from '../../results/document.js';
 import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
-import { collect, concat, type StopReason } from '../collect.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { type RowState, rowState } from '../row-state.js';
-import { NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { collect, concat, type StopReason } from '../core/collect.js';
+import type { MeasureContext, MetricDefinition } from '../core/metric.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { pairSummary } from './pairs.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 const HEADLINE = 'cuLaunchKernel';

@@ -2,16 +2,16 @@
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
-import { type Collected, collect } from '../collect.js';
-import { ofRow } from '../compared-at.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { rowState } from '../row-state.js';
-import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { type Collected, collect } from '../core/collect.js';
+import { ofRow } from '../core/compared-at.js';
+import type { MeasureContext, MetricDefinition } from '../core/metric.js';
+import { rowState } from '../core/row-state.js';
+import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
 import { bareOf, bulkCheck, grownCheck, invalidIfHidden } from './bulk.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const LIVE = 32;
 const WARMUP = 10;

@@ -2,14 +2,14 @@
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
-import { early, earlyInitialisation, implausibleInit, initialisationCheck } from '../early-initialisation.js';
-import { startChecks, startDetails, startMany, stepRows, timesRow, wholeStarts } from '../fresh-processes.js';
-import { invalidBy, type MeasureContext, type MetricDefinition } from '../metric.js';
-import { release } from '../releases.js';
-import { rowState } from '../row-state.js';
-import { inOneTenant } from '../scene.js';
-import { NS_PER_US } from '../units.js';
-import { measureFunction } from '../measure-function.js';
+import { early, earlyInitialisation, implausibleInit, initialisationCheck } from '../tenants/early-initialisation.js';
+import { startChecks, startDetails, startMany, stepRows, timesRow, wholeStarts } from '../tenants/fresh-processes.js';
+import { invalidBy, type MeasureContext, type MetricDefinition } from '../core/metric.js';
+import { release } from '../core/releases.js';
+import { rowState } from '../core/row-state.js';
+import { inOneTenant } from '../tenants/scene.js';
+import { NS_PER_US } from '../core/units.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const microseconds = (times: readonly number[]) => timesRow(times, 'valueUs', NS_PER_US);
 

@@ -8,9 +8,9 @@ import { shuffled } from '../../stats/random.js';
 import { DEFAULT_PROFILE, readShippedProfile } from '../../results/shipped-profiles.js';
 import { pairSummary } from './pairs.js';
 import { profileMean, type ProfileMean } from './profile-mean.js';
-import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../metric.js';
-import { type RowState, rowState } from '../row-state.js';
-import { measureFunction } from '../measure-function.js';
+import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../core/metric.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { measureFunction } from '../core/measure-function.js';
 
 /**
  * Functions that no known layer hooks: their overhead is measurement error. From the symbol tables of HAMi-core's Debug

@@ -13,8 +13,8 @@ import {
   type Measured,
   type MetricDefinition,
   unsupported,
-} from '../metric.js';
-import { type MemorySpan, returnedCheck } from '../returned-memory.js';
+} from '../core/metric.js';
+import { type MemorySpan, returnedCheck } from '../core/returned-memory.js';
 import {
   type Common,
   commonWindow,
@@ -25,9 +25,9 @@ import {
   type Topology,
   type SentWindow,
   withTenants,
-} from '../tenants.js';
-import { NS_PER_US, scaled } from '../units.js';
-import { measureFunction } from '../measure-function.js';
+} from '../tenants/tenants.js';
+import { NS_PER_US, scaled } from '../core/units.js';
+import { measureFunction } from '../core/measure-function.js';
 
 type Operation = WindowRequest['operation'];
 

@@ -8,14 +8,14 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian, serialTrimmedMean } from '../../stats/serial.js';
 import { trimmed } from '../../stats/trimmed-mean.js';
 import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
-import { concat } from '../collect.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { invalidIfKept, returnedCheck } from '../returned-memory.js';
-import { type RowState, rowState } from '../row-state.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { concat } from '../core/collect.js';
+import type { MeasureContext, MetricDefinition } from '../core/metric.js';
+import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
 import { memoryRoom } from './memory-sizes.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const BYTES = 64 * 1024;
 /** The value is the line's at this number. */

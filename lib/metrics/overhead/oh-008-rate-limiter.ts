@@ -4,16 +4,16 @@
  */
 import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
-import { meanOfMedians } from '../../stats/difference.js';
+import { meanOfMedians } from '../../stats/rule/difference.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import type { Limits } from '../../systems/system.js';
-import { concat } from '../collect.js';
-import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { type LimitedWorker, startsDiffer, underOtherLimits } from '../other-limits.js';
-import { type RowState, rowState } from '../row-state.js';
+import { concat } from '../core/collect.js';
+import { type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
+import { type LimitedWorker, startsDiffer, underOtherLimits } from '../core/other-limits.js';
+import { type RowState, rowState } from '../core/row-state.js';
 import { demandCheck, waitsIn } from './launch-waits.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const CALLS: readonly PacedCall[] = [
   'cuLaunchKernel',

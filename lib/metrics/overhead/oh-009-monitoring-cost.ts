@@ -4,9 +4,9 @@ import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import type { ThreadReading, ThreadUse } from '../../workers/threads.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
-import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
 const COUNTS: Record<Tier, readonly number[]> = { quick: [1], standard: [1, 4], thorough: [1, 4] };

@@ -2,11 +2,11 @@
 import type { Tier } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
 import { type SentAnswerOf, sessionTaskOf } from '../../workers/session-task.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { rowState } from '../row-state.js';
-import { contextOf, type TenantPlan, withTenants } from '../tenants.js';
-import { NS_PER_MS, scaled } from '../units.js';
-import { measureFunction } from '../measure-function.js';
+import type { MeasureContext, MetricDefinition } from '../core/metric.js';
+import { rowState } from '../core/row-state.js';
+import { contextOf, type TenantPlan, withTenants } from '../tenants/tenants.js';
+import { NS_PER_MS, scaled } from '../core/units.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const WARMUP_MS: Record<Tier, number> = { quick: 500, standard: 1_000, thorough: 3_000 };
 const WINDOW_MS: Record<Tier, number> = { quick: 1_000, standard: 3_000, thorough: 10_000 };

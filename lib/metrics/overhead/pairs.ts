@@ -3,8 +3,8 @@ import type { PairBlock } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import { trimmed } from '../../stats/trimmed-mean.js';
 import { serialMedian } from '../../stats/serial.js';
-import { concat } from '../collect.js';
-import { HOST_STEP_NS } from '../units.js';
+import { concat } from '../core/collect.js';
+import { HOST_STEP_NS } from '../core/units.js';
 
 /** The share of the pairs that is left out at each end of the trimmed mean: a stall of one call in fifty still counts. */
 const TRIMMED = 0.01;

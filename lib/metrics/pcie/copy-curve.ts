@@ -5,12 +5,12 @@ import type { Session } from '../../native/session.js';
 import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
-import { type Collected, collect, concat } from '../collect.js';
-import { invalidBy, type LineChart, type MeasureContext, type Measured, unsupported } from '../metric.js';
+import { type Collected, collect, concat } from '../core/collect.js';
+import { invalidBy, type LineChart, type MeasureContext, type Measured, unsupported } from '../core/metric.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
-import { type RowState, rowState } from '../row-state.js';
-import { MIB } from '../units.js';
-import { formatBytes } from '../../results/format-bytes.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { MIB } from '../core/units.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { ceilingGbs, describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
 
 const KIB = 1024;

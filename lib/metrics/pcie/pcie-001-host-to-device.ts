@@ -1,6 +1,6 @@
 /** PCIE-001: how fast pinned memory of the host is copied to the device. */
-import type { MetricDefinition } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
+import type { MetricDefinition } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
 import { batched, curveChart, measureCopyCurve } from './copy-curve.js';
 import { beyondLink } from './link.js';
 

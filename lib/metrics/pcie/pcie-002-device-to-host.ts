@@ -1,6 +1,6 @@
 /** PCIE-002: how fast memory of the device is copied to pinned memory of the host, alone and in both directions at once. */
-import type { MetricDefinition } from '../metric.js';
-import { measureFunction } from '../measure-function.js';
+import type { MetricDefinition } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
 import { batched, curveChart, measureCopyCurve } from './copy-curve.js';
 import { beyondLink } from './link.js';
 

@@ -4,7 +4,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { overlapAtWork } from '../../workers/activity.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { idleReason } from '../isolation/aggressor-menu.js';
+import { idleReason } from '../isolation/shared/aggressor-menu.js';
 import {
   invalidBy,
   type LineChart,
@@ -12,12 +12,12 @@ import {
   type Measured,
   type MetricDefinition,
   unsupported,
-} from '../metric.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { withMoreLead } from '../more-lead.js';
-import { grown, type Populated, separable, withTenants } from '../tenants.js';
-import { MIB, NS_PER_MS } from '../units.js';
+} from '../core/metric.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { withMoreLead } from '../tenants/more-lead.js';
+import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { MIB, NS_PER_MS } from '../core/units.js';
 import { BenchError } from '../../native/errors.js';
 import { describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
 

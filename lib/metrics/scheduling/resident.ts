@@ -1,6 +1,6 @@
 /** Which launches of one process met a running kernel of another process, by the device's times of both. */
 import type { Load, StartDelays } from '../../native/addon-types.js';
-import { NS_PER_MS } from '../units.js';
+import { NS_PER_MS } from '../core/units.js';
 
 /** Longest pause between two successive kernels of a queue. */
 const BETWEEN_NS = 100_000;

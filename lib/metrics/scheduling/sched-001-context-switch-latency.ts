@@ -5,7 +5,7 @@ import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
   type MeasureContext,
@@ -13,11 +13,11 @@ import {
   type MetricDefinition,
   unsupported,
   withoutNumber,
-} from '../metric.js';
-import { isOutOfMemory, rowState } from '../row-state.js';
-import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { NS_PER_MS, NS_PER_US } from '../units.js';
+} from '../core/metric.js';
+import { isOutOfMemory, rowState } from '../core/row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { NS_PER_MS, NS_PER_US } from '../core/units.js';
 import { sliceDistribution, type Turns, turnsOf } from './turns-of-contexts.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 1_500, standard: 4_000, thorough: 20_000 };

@@ -5,11 +5,11 @@ import { availableParallelism } from 'node:os';
 import type { BurstRequest, LaunchBursts } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
-import { collect, concat } from '../collect.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { type RowState, rowState } from '../row-state.js';
-import { NS_PER_US, scaled } from '../units.js';
+import { collect, concat } from '../core/collect.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { NS_PER_US, scaled } from '../core/units.js';
 
 /** Launches per burst: many times the length of a driver's queue, so that a full queue shows in the result. */
 const LAUNCHES = 20_000;

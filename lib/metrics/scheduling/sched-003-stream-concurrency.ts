@@ -3,13 +3,13 @@ import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-t
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
-import { collect, concat } from '../collect.js';
-import { outside } from '../impossible.js';
-import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
-import { partitionCheck, partitionRow } from '../partition.js';
-import { type RowState, rowState } from '../row-state.js';
-import { NS_PER_US } from '../units.js';
+import { collect, concat } from '../core/collect.js';
+import { outside } from '../core/impossible.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { partitionCheck, partitionRow } from '../core/partition.js';
+import { type RowState, rowState } from '../core/row-state.js';
+import { NS_PER_US } from '../core/units.js';
 
 /** Number of streams of the headline. */
 const STREAMS = 8;

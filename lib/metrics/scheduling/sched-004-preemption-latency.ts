@@ -7,7 +7,7 @@ import { serialMedian } from '../../stats/serial.js';
 import { theilSen } from '../../stats/theil-sen.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
   type LineChart,
@@ -15,11 +15,11 @@ import {
   type Measured,
   type MetricDefinition,
   unsupported,
-} from '../metric.js';
-import { isOutOfMemory, type RowState, rowState } from '../row-state.js';
-import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
-import { contextOf } from '../tenants.js';
-import { NS_PER_MS } from '../units.js';
+} from '../core/metric.js';
+import { isOutOfMemory, type RowState, rowState } from '../core/row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
+import { contextOf } from '../tenants/tenants.js';
+import { NS_PER_MS } from '../core/units.js';
 import { residentAt } from './resident.js';
 
 interface Beside {

@@ -2,7 +2,7 @@
 import { quantileSorted } from 'simple-statistics';
 import type { BlockTrace } from '../../native/addon-types.js';
 import { clipped, common, type Stretch, total } from '../../stats/stretches.js';
-import { NS_PER_MS, NS_PER_US } from '../units.js';
+import { NS_PER_MS, NS_PER_US } from '../core/units.js';
 
 interface TenantTurn extends Stretch {
   tenant: number;

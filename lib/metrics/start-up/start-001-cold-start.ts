@@ -1,10 +1,10 @@
 /** START-001: from the spawn of a process to its first kernel's result on the host. */
 import type { Check } from '../../results/document.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
-import { STEPS, wholeStarts } from '../fresh-processes.js';
-import type { MetricDefinition } from '../metric.js';
+import { STEPS, wholeStarts } from '../tenants/fresh-processes.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 /** The time between the steps: the worker's other modules, the request's transfer, the choice of the device. */
 function betweenSteps(start: StartUpAnswer): number {

@@ -1,9 +1,9 @@
 /** START-002: cuInit alone, in processes that go on to a first result. */
-import { earlyInitialisation, implausibleInit, initialisationCheck } from '../early-initialisation.js';
-import { wholeStarts } from '../fresh-processes.js';
-import type { MetricDefinition } from '../metric.js';
+import { earlyInitialisation, implausibleInit, initialisationCheck } from '../tenants/early-initialisation.js';
+import { wholeStarts } from '../tenants/fresh-processes.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measuredStarts } from './starts.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 export const driverInitialisation: MetricDefinition = {
   id: 'START-002',

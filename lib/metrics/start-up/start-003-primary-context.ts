@@ -1,9 +1,9 @@
 /** START-003: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, and the release that matches them. */
-import { contextCheck, earlyContext } from '../early-initialisation.js';
-import { wholeStarts } from '../fresh-processes.js';
-import type { MetricDefinition } from '../metric.js';
+import { contextCheck, earlyContext } from '../tenants/early-initialisation.js';
+import { wholeStarts } from '../tenants/fresh-processes.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 export const primaryContext: MetricDefinition = {
   id: 'START-003',

@@ -3,12 +3,12 @@ import { rmSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Check } from '../../results/document.js';
-import { makeRunDirectory } from '../../systems/run-directory.js';
+import { makeRunDirectory } from '../../systems/process/run-directory.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
-import { PROCESSES, startMany } from '../fresh-processes.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { PROCESSES, startMany } from '../tenants/fresh-processes.js';
+import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 interface Pair {
   cold: StartUpAnswer;

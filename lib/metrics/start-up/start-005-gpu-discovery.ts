@@ -4,11 +4,11 @@ import type { Discovery, DiscoveryPass } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
 import { discoverInFreshProcess } from '../../workers/start-up.js';
-import { freshProcess, PROCESSES } from '../fresh-processes.js';
-import { invalidBy, type MeasureContext, type MetricDefinition } from '../metric.js';
-import { NS_PER_MS } from '../units.js';
+import { freshProcess, PROCESSES } from '../tenants/fresh-processes.js';
+import { invalidBy, type MeasureContext, type MetricDefinition } from '../core/metric.js';
+import { NS_PER_MS } from '../core/units.js';
 import { milliseconds } from './starts.js';
-import { measureFunction } from '../measure-function.js';
+import { measureFunction } from '../core/measure-function.js';
 
 /** Warm passes per process; at tier `thorough` enough in total for p99.9. */
 const REPEATS = { quick: 100, standard: 100, thorough: 150 } as const;

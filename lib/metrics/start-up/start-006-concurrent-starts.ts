@@ -5,8 +5,8 @@ import { type Point, slope } from '../../stats/slope.js';
 import { summarise } from '../../stats/summary.js';
 import type { StartUpAnswer, WorkerStart } from '../../workers/start-up.js';
 import type { ProcessStart } from '../../workers/launcher.js';
-import { contextDetails, mapPid, PROCESSES, resultCheck, startChecks, startMany } from '../fresh-processes.js';
-import { early, earlyInitialisation } from '../early-initialisation.js';
+import { contextDetails, mapPid, PROCESSES, resultCheck, startChecks, startMany } from '../tenants/fresh-processes.js';
+import { early, earlyInitialisation } from '../tenants/early-initialisation.js';
 import {
   invalidBy,
   type Measured,
@@ -14,12 +14,12 @@ import {
   type MetricDefinition,
   unsupported,
   withoutNumber,
-} from '../metric.js';
-import { inOneTenant } from '../scene.js';
-import { NS_PER_MS } from '../units.js';
+} from '../core/metric.js';
+import { inOneTenant } from '../tenants/scene.js';
+import { NS_PER_MS } from '../core/units.js';
 import { type Capacity, capacityBy } from './capacity.js';
-import { type Release, release } from '../releases.js';
-import { measureFunction } from '../measure-function.js';
+import { type Release, release } from '../core/releases.js';
+import { measureFunction } from '../core/measure-function.js';
 
 const SIZES = { quick: [1, 10], standard: [1, 10], thorough: [1, 10, 50, 100] } as const;
 /** Releases with more than one process; at tier `thorough` as many as p99 of 100 processes needs. */

@@ -2,10 +2,10 @@
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
-import { startChecks, startDetails, stepRows, timesRow } from '../fresh-processes.js';
-import { early } from '../early-initialisation.js';
-import { invalidBy, type Measured } from '../metric.js';
-import { NS_PER_MS } from '../units.js';
+import { startChecks, startDetails, stepRows, timesRow } from '../tenants/fresh-processes.js';
+import { early } from '../tenants/early-initialisation.js';
+import { invalidBy, type Measured } from '../core/metric.js';
+import { NS_PER_MS } from '../core/units.js';
 
 export const milliseconds = (times: readonly number[]) => timesRow(times, 'valueMs', NS_PER_MS);
 

@@ -1,7 +1,7 @@
 /** Axes whose ends, ticks and margins ECharts chooses. */
-import type { AxisScales } from '../../metrics/metric.js';
-import { formatBytes } from '../../results/format-bytes.js';
-import { number } from '../../results/plain.js';
+import type { AxisScales } from '../../metrics/core/metric.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { number } from '../../results/text/plain.js';
 import { asDrawn, LINE } from './text.js';
 import { axisLook, TEXT } from './theme.js';
 

@@ -1,5 +1,5 @@
 /** A metric's value by system. */
-import { digits, estimateText, inOneLine } from '../../results/quantity.js';
+import { digits, estimateText, inOneLine } from '../../results/text/quantity.js';
 import type { Cell, Row } from '../../results/view.js';
 import type { Panel } from './panel.js';
 import { rowBars } from './row-bars.js';

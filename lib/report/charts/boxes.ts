@@ -2,7 +2,7 @@
  * How a metric's values spread, by system. The process is the unit of replication, so a box over several rounds shows
  * their values, each as a point. With a single round it shows the blocks of its samples.
  */
-import { digits } from '../../results/quantity.js';
+import { digits } from '../../results/text/quantity.js';
 import { quantileSorted } from 'simple-statistics';
 import type { Cell, Row } from '../../results/view.js';
 import { evenly } from './evenly.js';

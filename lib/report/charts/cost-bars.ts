@@ -1,7 +1,7 @@
 /** The cost of each call: one bar per call, most expensive first, with its interval over rounds. */
 import type { CallEffect } from '../../results/document.js';
-import { digits, inOneLine } from '../../results/quantity.js';
-import { costText, MOST_CALLS } from '../costs.js';
+import { digits, inOneLine } from '../../results/text/quantity.js';
+import { costText, MOST_CALLS } from '../tables/costs.js';
 import { stacked } from './panel.js';
 import { rowBars } from './row-bars.js';
 import type { Drawing } from './svg.js';

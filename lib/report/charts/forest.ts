@@ -1,6 +1,6 @@
 /** All ratios on one logarithmic axis, in drawings short enough for a page. Above 1 is worse. */
 import type { Effect } from '../../results/document.js';
-import { effectText } from '../../results/effect-text.js';
+import { effectText } from '../../results/text/effect-text.js';
 import type { Row, View } from '../../results/view.js';
 import { intervals } from './marks.js';
 import { type Panel, rowAxes, stacked } from './panel.js';

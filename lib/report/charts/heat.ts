@@ -1,6 +1,6 @@
 /** How busy the GPU was during each round: one row per system and round; darker means busier. */
 import { mean } from 'simple-statistics';
-import { number } from '../../results/plain.js';
+import { number } from '../../results/text/plain.js';
 import { medianOf, type View } from '../../results/view.js';
 import { evenly } from './evenly.js';
 import { isDrawable, linear } from './axes.js';

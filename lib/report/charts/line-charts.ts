@@ -2,9 +2,9 @@
  * The line charts of a report, from the metric definitions. Details come from a file and are not trusted: rows of
  * another shape are skipped.
  */
-import type { LineChart } from '../../metrics/metric.js';
+import type { LineChart } from '../../metrics/core/metric.js';
 import { metrics } from '../../metrics/registry.js';
-import { grouped } from '../../results/grouped.js';
+import { grouped } from '../../results/text/grouped.js';
 import { medianOf, type View } from '../../results/view.js';
 import type { Fit, Lines, Series } from './lines.js';
 import type { Point } from './marks.js';

@@ -1,7 +1,7 @@
 /** Lines of several series over a common axis. */
 import type { CustomSeriesOption, LineSeriesOption } from 'echarts/charts';
-import type { AxisScales } from '../../metrics/metric.js';
-import { number } from '../../results/plain.js';
+import type { AxisScales } from '../../metrics/core/metric.js';
+import { number } from '../../results/text/plain.js';
 import { axisOf, hasPlace, isDrawable, type Kind, valueText } from './axes.js';
 import { evenly } from './evenly.js';
 import { boxes, type Point } from './marks.js';

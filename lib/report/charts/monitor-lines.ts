@@ -1,7 +1,7 @@
 /** Charts of the monitor's samples over time: one line per GPU, with the phases of the program in the background. */
 import { mean } from 'simple-statistics';
 import { byGpu, type MonitorTimeline, pointOf, secondsPerPoint, type TimelineSample } from '../../monitor/timeline.js';
-import { grouped } from '../../results/grouped.js';
+import { grouped } from '../../results/text/grouped.js';
 import type { Lines } from './lines.js';
 import type { Point } from './marks.js';
 

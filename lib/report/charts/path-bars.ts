@@ -1,5 +1,5 @@
 /** What each memory path granted: one bar per path, with the limit as a line across them. */
-import { bytes, number } from '../../results/plain.js';
+import { bytes, number } from '../../results/text/plain.js';
 import type { MemoryPath } from '../isolation/rows.js';
 import { stacked } from './panel.js';
 import { rowBars } from './row-bars.js';

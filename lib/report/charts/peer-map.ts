@@ -1,6 +1,6 @@
 /** GPUs by GPUs, darker means faster. */
-import { number } from '../../results/plain.js';
-import { fastestOf, type PeerMatrix } from '../peer-matrix.js';
+import { number } from '../../results/text/plain.js';
+import { fastestOf, type PeerMatrix } from '../tables/peer-matrix.js';
 import { cellMapDrawing } from './cell-map.js';
 import type { Drawing } from './svg.js';
 

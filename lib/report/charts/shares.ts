@@ -2,7 +2,7 @@
  * How much of the card a system had while a load asked for all of it: one bar per time slot, with its limit as a line.
  */
 import { mean } from 'simple-statistics';
-import { number } from '../../results/plain.js';
+import { number } from '../../results/text/plain.js';
 import type { View } from '../../results/view.js';
 import { isDrawable, linear } from './axes.js';
 import { plane, SIZE, straight } from './lines.js';

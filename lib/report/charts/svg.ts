@@ -1,5 +1,5 @@
 /** Converts a drawing to page markup with an accessible name and the values of its marks as text. */
-import { cleaned, escape, type Markup, trusted } from '../markup.js';
+import { cleaned, escape, type Markup, trusted } from '../text/markup.js';
 import { type ChartOption, draw, measureBy, type Size } from './echarts.js';
 import { widthOf } from './text.js';
 

@@ -2,7 +2,7 @@
  * Verdicts are distinguished by shape, not only by colour: `slower` points in the worse direction, `faster` in the
  * better one.
  */
-import type { Verdict } from '../../results/effect-text.js';
+import type { Verdict } from '../../results/text/effect-text.js';
 
 interface Shape {
   /** Path data in a box of side 10. */

@@ -9,9 +9,9 @@ import {
   numberOf,
   openText,
   placesText,
-} from '../answer-text.js';
+} from '../text/answer-text.js';
 import { violations as foundViolations } from './limits.js';
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../text/markup.js';
 import type { State } from '../isolation/outcome-kinds.js';
 import { name, short } from './bounds.js';
 import { outcomeBadge } from './outcome-badge.js';

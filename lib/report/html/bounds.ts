@@ -4,9 +4,9 @@
  */
 import type { Effect } from '../../results/document.js';
 import type { Answer } from '../../results/answer-schema.js';
-import { short } from '../markup.js';
+import { short } from '../text/markup.js';
 import type { Row, View } from '../../results/view.js';
-import type { Words } from '../words.js';
+import type { Words } from '../text/words.js';
 
 const NAME = 120;
 const SENTENCE = 600;

@@ -1,8 +1,8 @@
 /** The cost of each call: bars and a table per system. */
 import { costBars } from '../charts/cost-bars.js';
 import { svg } from '../charts/svg.js';
-import { callCosts, COSTS_NOTE, costTable, MOST_CALLS, restText, type SystemCosts } from '../costs.js';
-import { html, type Markup } from '../markup.js';
+import { callCosts, COSTS_NOTE, costTable, MOST_CALLS, restText, type SystemCosts } from '../tables/costs.js';
+import { html, type Markup } from '../text/markup.js';
 import { dataTable } from './data-table.js';
 import type { Page } from './page-content.js';
 

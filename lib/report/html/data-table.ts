@@ -1,6 +1,6 @@
 /** A table of any section as markup. */
-import { html, type Markup } from '../markup.js';
-import { cellOf, type DataCell, type DataTable } from '../table-data.js';
+import { html, type Markup } from '../text/markup.js';
+import { cellOf, type DataCell, type DataTable } from '../tables/table-data.js';
 import { sentence } from './bounds.js';
 import { scaled, spanned, table, text, unbroken } from './table.js';
 

@@ -1,9 +1,9 @@
 /** What disturbed the measurements, and how busy the card was. */
 import type { Check } from '../../results/document.js';
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../text/markup.js';
 import type { View } from '../../results/view.js';
 import { name, sentence } from './bounds.js';
-import { heatFigure } from './figures.js';
+import { heatFigure } from './figures/figures.js';
 import { items } from './prose.js';
 import type { Page } from './page-content.js';
 import { count, table, text } from './table.js';

@@ -12,13 +12,13 @@ import { type OutcomeTable, outcomeTables } from '../isolation/outcome-tables.js
 import { recoveryMatrix } from '../isolation/recovery.js';
 import { remarksOf } from '../isolation/remarks.js';
 import { sharePanels, shareTables, type SharePanel } from '../isolation/tenant-shares.js';
-import { html, type Markup } from '../markup.js';
-import { grouped } from '../../results/grouped.js';
-import { number } from '../../results/plain.js';
+import { html, type Markup } from '../text/markup.js';
+import { grouped } from '../../results/text/grouped.js';
+import { number } from '../../results/text/plain.js';
 import type { View } from '../../results/view.js';
 import { dataTable } from './data-table.js';
-import { heatLegend, linePoints, seriesLegend } from './figures.js';
-import { figures, key, legend, stroke, swatch, without } from './legend.js';
+import { heatLegend, linePoints, seriesLegend } from './figures/figures.js';
+import { figures, key, legend, stroke, swatch, without } from './figures/legend.js';
 import { outcomeBadge } from './outcome-badge.js';
 import type { Page } from './page-content.js';
 import { items } from './prose.js';

@@ -1,7 +1,7 @@
 /** Whether limits hold: violations, and whether compute limits take effect. */
-import { html, type Markup } from '../markup.js';
-import { limitFinding } from '../limit-text.js';
-import { shareFigures } from './figures.js';
+import { html, type Markup } from '../text/markup.js';
+import { limitFinding } from '../text/limit-text.js';
+import { shareFigures } from './figures/figures.js';
 import type { Page } from './page-content.js';
 import { count, figure, table, text } from './table.js';
 

@@ -1,8 +1,8 @@
 /** What a reader must know before any number; printed on every page. */
 import type { ResultDocument } from '../../results/kinds.js';
-import { incompleteText } from '../incomplete.js';
-import { html, type Markup } from '../markup.js';
-import { WATERMARK } from '../terminal.js';
+import { incompleteText } from '../tables/incomplete.js';
+import { html, type Markup } from '../text/markup.js';
+import { WATERMARK } from '../formats/terminal.js';
 import { sentence } from './bounds.js';
 
 export const simulatedNotice = html`<p class="notice simulated" role="note">${WATERMARK}</p> `;

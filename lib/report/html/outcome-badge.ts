@@ -1,6 +1,6 @@
 /** An outcome as a word with a shape and a colour. */
 import type { Outcome, State } from '../isolation/outcome-kinds.js';
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../text/markup.js';
 
 /** Shapes in a box of side 10; null if there is nothing to judge. */
 const shapes: Record<State, string | null> = {

@@ -1,7 +1,7 @@
 /** The sections of a page; each decides from the view and the words whether it appears. */
-import type { Markup } from '../markup.js';
+import type { Markup } from '../text/markup.js';
 import type { View } from '../../results/view.js';
-import type { Words } from '../words.js';
+import type { Words } from '../text/words.js';
 
 export interface Page {
   view: View;

@@ -1,5 +1,5 @@
 /** Paragraphs, lists of facts, commands. */
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../text/markup.js';
 
 export const paragraphs = (texts: readonly string[]): Markup => html`${texts.map((text) => html`<p>${text}</p> `)}`;
 

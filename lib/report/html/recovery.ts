@@ -1,7 +1,7 @@
 /** The table of faults: what was told, how soon, and whether and when the tenant recovered. */
-import { quantity } from '../../results/quantity.js';
+import { quantity } from '../../results/text/quantity.js';
 import type { RecoveryCell, RecoveryMatrix } from '../isolation/recovery.js';
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../text/markup.js';
 import { outcomeBadge } from './outcome-badge.js';
 import { scaled, table, text } from './table.js';
 

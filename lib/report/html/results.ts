@@ -1,16 +1,16 @@
 /** The values: first all ratios together, then tables and charts by category. */
-import { categoryTitle } from '../../results/category-title.js';
+import { categoryTitle } from '../../results/text/category-title.js';
 import type { Effect } from '../../results/document.js';
-import { sizeOf, sizeText, VERDICTS } from '../../results/effect-text.js';
-import { html, type Markup } from '../markup.js';
+import { sizeOf, sizeText, VERDICTS } from '../../results/text/effect-text.js';
+import { html, type Markup } from '../text/markup.js';
 import { ratiosOf } from '../charts/forest.js';
 import { partly } from '../../results/rounds.js';
 import { againstBaseline, type Cell, type Row, type SystemView, type View } from '../../results/view.js';
-import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js';
+import { forestFigure, howToRead, lineFigures, metricFigure } from './figures/figures.js';
 import type { Page } from './page-content.js';
-import { peerFigures } from './peer-figures.js';
+import { peerFigures } from './figures/peer-figures.js';
 import { count, figure, type Heading, interval, metricRow, scaled, spanned, table, text, unbroken } from './table.js';
-import { tallies } from '../tally.js';
+import { tallies } from '../tables/tally.js';
 import { judgement, verdictBadge } from './verdict.js';
 
 /** Where an effect is invalid, also rounds that were measured show no value. */

@@ -1,7 +1,7 @@
 /** The bodies of the page's sections. */
-import { html, type Markup } from '../markup.js';
-import { PROGRAM_NOTE, programCostTable } from '../program-costs.js';
-import { RANKING_NOTE, rankingTable } from '../ranking.js';
+import { html, type Markup } from '../text/markup.js';
+import { PROGRAM_NOTE, programCostTable } from '../tables/program-costs.js';
+import { RANKING_NOTE, rankingTable } from '../tables/ranking.js';
 import { costs } from './costs.js';
 import { fronts } from './fronts.js';
 import { health } from './health.js';
@@ -12,10 +12,10 @@ import type { Bodies } from '../sections.js';
 import { pairs, paragraphs } from './prose.js';
 import { results } from './results.js';
 import type { Body, Page } from './page-content.js';
-import { programTimelineCharts } from './program-timelines.js';
-import { SCENE_NOTE, sceneData } from '../slowdowns.js';
-import { spreadTable, tailTable } from '../spread.js';
-import type { DataTable } from '../table-data.js';
+import { programTimelineCharts } from './figures/program-timelines.js';
+import { SCENE_NOTE, sceneData } from '../tables/slowdowns.js';
+import { spreadTable, tailTable } from '../text/spread.js';
+import type { DataTable } from '../tables/table-data.js';
 import { dataTable, noted } from './data-table.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';

@@ -1,6 +1,6 @@
 /** How verdicts were reached, and the additional tests. */
-import { html, type Markup } from '../markup.js';
-import { establishedText, relevanceText } from '../../results/effect-text.js';
+import { html, type Markup } from '../text/markup.js';
+import { establishedText, relevanceText } from '../../results/text/effect-text.js';
 import { paragraphs } from './prose.js';
 import type { Page } from './page-content.js';
 import { count, figure, metricRow, scaled, table, text, unbroken } from './table.js';

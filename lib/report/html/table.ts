@@ -1,7 +1,7 @@
 /** Tables with captions, header scopes, aligned numbers, and a scroll region for narrow screens. */
-import { html, type Interpolated, type Markup } from '../markup.js';
-import { number } from '../../results/plain.js';
-import { digits, range } from '../../results/quantity.js';
+import { html, type Interpolated, type Markup } from '../text/markup.js';
+import { number } from '../../results/text/plain.js';
+import { digits, range } from '../../results/text/quantity.js';
 import type { Row } from '../../results/view.js';
 
 /** Tables with fewer columns are not stretched to the page width. */

@@ -1,8 +1,8 @@
 /** A verdict as a word with a shape and a colour. */
 import type { Effect } from '../../results/document.js';
 import { verdictShapes } from '../charts/verdict-marks.js';
-import type { Verdict } from '../../results/effect-text.js';
-import { html, type Markup } from '../markup.js';
+import type { Verdict } from '../../results/text/effect-text.js';
+import { html, type Markup } from '../text/markup.js';
 
 function icon(verdict: Verdict): Markup {
   const { d, isHollow } = verdictShapes[verdict];

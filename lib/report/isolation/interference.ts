@@ -1,7 +1,7 @@
 /** The cost of each neighbour to each victim, by system: medians over rounds. */
 import { medianOf, type View } from '../../results/view.js';
-import { number } from '../../results/plain.js';
-import { type DataTable, numeric } from '../table-data.js';
+import { number } from '../../results/text/plain.js';
+import { type DataTable, numeric } from '../tables/table-data.js';
 import { detailRows, type Interference } from './rows.js';
 
 /** Far more than any metric has; a larger document is truncated, and the report says so. */

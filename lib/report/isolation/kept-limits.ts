@@ -1,7 +1,7 @@
 /** Which shapes of load keep a compute limit, and what the others get. */
 import { LIMIT_TOLERANCE } from '../../results/limit-tolerance.js';
-import { grouped } from '../../results/grouped.js';
-import { number } from '../../results/plain.js';
+import { grouped } from '../../results/text/grouped.js';
+import { number } from '../../results/text/plain.js';
 import { medianOf } from '../../results/view.js';
 import type { Limit } from './rows.js';
 

@@ -1,5 +1,5 @@
 /** The details of isolation metrics as lines: for the terminal a count of each outcome, the bad ones by name. */
-import { plain } from '../../results/plain.js';
+import { plain } from '../../results/text/plain.js';
 import type { View } from '../../results/view.js';
 import { outcomeTables, tally } from './outcome-tables.js';
 import { type Remark, remarksOf } from './remarks.js';

@@ -1,7 +1,7 @@
 /** What the rows of each kind of details say: a word, a judgement, a note. */
-import { formatBytes } from '../../results/format-bytes.js';
-import { shareOnChip } from '../../metrics/isolation/surfaces.js';
-import { bytes, number } from '../../results/plain.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { shareOnChip } from '../../metrics/isolation/shared/surfaces.js';
+import { bytes, number } from '../../results/text/plain.js';
 import type { DetailRows, Fault, Limit, MemoryPath } from './rows.js';
 
 /** `good` and `bad` are judgements of the metric; `none` means not tested, `plain` not judged. */

@@ -1,5 +1,5 @@
 /** Tests as rows, their outcomes by system as columns: one table per kind, for every format. */
-import { grouped } from '../../results/grouped.js';
+import { grouped } from '../../results/text/grouped.js';
 import { partly } from '../../results/rounds.js';
 import type { Cell, Row, View } from '../../results/view.js';
 import { type Entry, joined, type Kind, kinds, type Outcome, type State } from './outcome-kinds.js';

@@ -1,6 +1,6 @@
 /** Faults as rows: what a host was told of each, how soon, and whether and when its tenant worked again. */
 import { sum } from 'simple-statistics';
-import { quantity } from '../../results/quantity.js';
+import { quantity } from '../../results/text/quantity.js';
 import { medianOf, type View } from '../../results/view.js';
 import type { Outcome } from './outcome-kinds.js';
 import { type Detection, type DetailRows, detailRows, type Probe, type Recovery } from './rows.js';

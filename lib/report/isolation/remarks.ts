@@ -1,5 +1,5 @@
 /** What a reader must know about a system's result of a metric beside its value and its tables: one line each. */
-import { number } from '../../results/plain.js';
+import { number } from '../../results/text/plain.js';
 import type { View } from '../../results/view.js';
 import { interferenceMaps, worstText } from './interference.js';
 import { keptLimits } from './kept-limits.js';

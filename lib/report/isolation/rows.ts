@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { MetricResult } from '../../results/document.js';
-import { short } from '../markup.js';
+import { short } from '../text/markup.js';
 
 const NAME = 120;
 export const SENTENCE = 400;

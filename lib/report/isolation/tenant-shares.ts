@@ -1,12 +1,12 @@
 /** Each tenant's share of the card over time, from one round, since rounds do not line up in time. */
 import { mean } from 'simple-statistics';
-import { grouped } from '../../results/grouped.js';
-import { digits } from '../../results/quantity.js';
-import { number } from '../../results/plain.js';
+import { grouped } from '../../results/text/grouped.js';
+import { digits } from '../../results/text/quantity.js';
+import { number } from '../../results/text/plain.js';
 import type { View } from '../../results/view.js';
-import { short } from '../markup.js';
-import { barline } from '../sparkline.js';
-import { type DataTable, numeric } from '../table-data.js';
+import { short } from '../text/markup.js';
+import { barline } from '../text/sparkline.js';
+import { type DataTable, numeric } from '../tables/table-data.js';
 import { detailRows, SENTENCE, type Share } from './rows.js';
 
 const MOST_STRETCHES = 60;

@@ -1,6 +1,6 @@
 /** The library that a kind of system preloads. */
 import type { Place } from '../../config/setting-place.js';
-import { checkLibrary, missingLibrary } from '../library.js';
+import { checkLibrary, missingLibrary } from '../process/library.js';
 import type { Surroundings } from './define.js';
 
 interface Library {

@@ -1,7 +1,7 @@
 /** The setting `stateFiles`: files that a layer leaves behind. */
 import type { Place } from '../../config/setting-place.js';
-import { checkPlaceholders, type Placeholder } from '../placeholders.js';
-import { refusedStateFile } from '../state-files.js';
+import { checkPlaceholders, type Placeholder } from '../input/placeholders.js';
+import { refusedStateFile } from '../process/state-files.js';
 
 /** Throws SettingError for names that a system may not delete; `{runDir}` is its own folder. */
 export function checkStateFiles(paths: readonly string[], place: Place, allowed: readonly Placeholder[]): void {

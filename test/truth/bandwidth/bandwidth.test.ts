@@ -4,12 +4,12 @@ import { bandwidthFairnessBy } from '../../../lib/metrics/bandwidth/bw-002-bandw
 import { bandwidthIsolationBy } from '../../../lib/metrics/bandwidth/bw-001-bandwidth-isolation.js';
 import { busSaturationBy } from '../../../lib/metrics/bandwidth/bw-003-bus-saturation.js';
 import { bandwidthInterferenceBy } from '../../../lib/metrics/bandwidth/bw-004-bandwidth-interference.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
-import type { MetricDefinition } from '../../../lib/metrics/metric.js';
-import { FIRST_ID } from '../../../lib/metrics/scene.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
+import type { MetricDefinition } from '../../../lib/metrics/core/metric.js';
+import { FIRST_ID } from '../../../lib/metrics/tenants/scene.js';
 import { jain } from '../../../lib/stats/jain.js';
 import { median } from '../../../lib/stats/median.js';
-import { environmentSystem } from '../../../lib/systems/environment.js';
+import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import type { System } from '../../../lib/systems/system.js';
 import { metricNamed } from '../../metric-named.js';
 import { environment } from '../../native/measured.js';

@@ -5,9 +5,9 @@ import { cacheEvictionBy } from '../../../lib/metrics/cache/cache-002-eviction.j
 import { cacheCollisionBy } from '../../../lib/metrics/cache/cache-003-collision.js';
 import { cacheContentionBy } from '../../../lib/metrics/cache/cache-004-contention.js';
 import type { RowPlan } from '../../../lib/metrics/cache/victim-rows.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
-import type { MetricDefinition } from '../../../lib/metrics/metric.js';
-import { environmentSystem } from '../../../lib/systems/environment.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
+import type { MetricDefinition } from '../../../lib/metrics/core/metric.js';
+import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { metricNamed } from '../../metric-named.js';
 import { environment } from '../../native/measured.js';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { median } from '../../../lib/stats/median.js';
-import { environmentSystem } from '../../../lib/systems/environment.js';
+import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import type { System } from '../../../lib/systems/system.js';
 import { emptyFolder } from '../../native/child.js';
 import { environment, environmentUnder, measured as measureMetricOn } from '../../native/measured.js';

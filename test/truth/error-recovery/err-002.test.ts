@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KILLS } from '../../../lib/metrics/error-recovery/crashes.js';
 import { errorRecoveryBy, type RecoveryPlan } from '../../../lib/metrics/error-recovery/err-002-error-recovery.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import type { System } from '../../../lib/systems/system.js';
 import { command, parseDocument } from '../../cli/command.js';

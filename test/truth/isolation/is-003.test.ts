@@ -2,8 +2,8 @@
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
 import { computeLimitBy, type LimitPlan } from '../../../lib/metrics/isolation/is-003-sm-utilization-accuracy.js';
-import { type Swings, swingsOf } from '../../../lib/metrics/isolation/swings.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import { type Swings, swingsOf } from '../../../lib/metrics/isolation/shared/swings.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { metricNamed } from '../../metric-named.js';
 import {

@@ -1,8 +1,8 @@
 /** IS-006 on the simulated card: tenants whose parts add up to more multiprocessors than there are. */
 import { describe, expect, it } from 'vitest';
 import { computeIsolationBy } from '../../../lib/metrics/isolation/is-006-compute-isolation.js';
-import type { Sharing } from '../../../lib/metrics/isolation/sharing.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import type { Sharing } from '../../../lib/metrics/isolation/shared/sharing.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import { median } from '../../../lib/stats/median.js';
 import type { Tier } from '../../../lib/results/document.js';
 import type { System } from '../../../lib/systems/system.js';

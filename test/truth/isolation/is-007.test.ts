@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mean, sampleStandardDeviation } from 'simple-statistics';
 import { consistencyBy, type Steadiness } from '../../../lib/metrics/isolation/is-007-consistency.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import { metricNamed } from '../../metric-named.js';
 import { environmentUnder } from '../../native/measured.js';
 import { undisturbedRecord } from '../../undisturbed.js';

@@ -1,9 +1,9 @@
 /** IS-008 on the simulated card: equal quotas that give unequal parts. */
 import { describe, expect, it } from 'vitest';
-import { BIN_MS } from '../../../lib/metrics/isolation/co-tenants.js';
+import { BIN_MS } from '../../../lib/metrics/isolation/shared/co-tenants.js';
 import { fairnessBy } from '../../../lib/metrics/isolation/is-008-fairness.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
-import { FIRST_ID } from '../../../lib/metrics/scene.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
+import { FIRST_ID } from '../../../lib/metrics/tenants/scene.js';
 import { jain } from '../../../lib/stats/jain.js';
 import { median } from '../../../lib/stats/median.js';
 import { metricNamed } from '../../metric-named.js';

@@ -1,5 +1,5 @@
 /** Systems whose tenants have parts of the simulated card's multiprocessors, and their recorded kernels. */
-import { environmentSystem } from '../../../lib/systems/environment.js';
+import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import type { System, Tenant } from '../../../lib/systems/system.js';
 import { deviceTime } from '../../native/limited.js';
 import { environment } from '../../native/measured.js';

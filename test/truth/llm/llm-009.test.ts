@@ -3,7 +3,7 @@ import { mean, quantileSorted } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { type BatchingPlan, dynamicBatchingBy } from '../../../lib/metrics/llm/llm-009-dynamic-batching.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import { median } from '../../../lib/stats/median.js';
 import type { System } from '../../../lib/systems/system.js';
 import { metricNamed } from '../../metric-named.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
-import { callEffects } from '../../../lib/metrics/call-effects.js';
+import { callEffects } from '../../../lib/metrics/core/call-effects.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { emptyFolder, type MeasureFunction, measure, measureRecorded, simulatedFolder } from '../../native/child.js';
 import {
@@ -20,7 +20,7 @@ import {
 import { expectRecovered } from '../../native/recovered.js';
 import { LOOP_READINGS } from '../../native/record.js';
 import { undisturbed } from '../../undisturbed.js';
-import { runDocument } from '../../unit/run-fixtures.js';
+import { runDocument } from '../../unit/run/fixtures.js';
 
 const sim = { init_ms: 1, context_ms: 1, alloc_us: 7, free_us: 4 };
 const MIB = 2 ** 20;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { callsOf, type Phase } from '../../../lib/results/call-profile.js';
 import type { ComparisonDocument, RunDocument } from '../../../lib/results/document.js';
 import { DEFAULT_PROFILE, readShippedProfile } from '../../../lib/results/shipped-profiles.js';
-import type { MetricDefinition } from '../../../lib/metrics/metric.js';
+import type { MetricDefinition } from '../../../lib/metrics/core/metric.js';
 import { metrics } from '../../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { median } from '../../../lib/stats/median.js';

@@ -1,6 +1,6 @@
 /** Green contexts of the simulated card: the estimators of SCHED-003 and IS-003 find a partition of known size. */
 import { describe, expect, it } from 'vitest';
-import type { PartitionRow } from '../../../lib/metrics/partition.js';
+import type { PartitionRow } from '../../../lib/metrics/core/partition.js';
 import type { Check, MetricResult } from '../../../lib/results/document.js';
 import { emptyFolder, measureRecorded, type Settings } from '../../native/child.js';
 import { median } from '../../../lib/stats/median.js';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contentionBy, pcieContention } from '../../../lib/metrics/pcie/pcie-003-contention.js';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { environmentUnder } from '../../native/measured.js';
 import { type Recorded, recordedByProcess } from '../../native/record.js';

@@ -1,7 +1,7 @@
 /** The values of a round's further processes match the calls that the simulated driver recorded in each of them. */
 import { expect, it } from 'vitest';
-import { makePlan } from '../../../lib/run/plan.js';
-import { environmentSystem } from '../../../lib/systems/environment.js';
+import { makePlan } from '../../../lib/run/plan/plan.js';
+import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import { emptyFolder } from '../../native/child.js';
 import { compared, environment } from '../../native/compared.js';
 import { durationOf, recordedByProcess, type Recorded } from '../../native/record.js';

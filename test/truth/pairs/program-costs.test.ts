@@ -4,10 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { programCosts } from '../../../lib/metrics/program-costs.js';
+import { programCosts } from '../../../lib/metrics/core/program-costs.js';
 import { counterLibrary, interposerLibrary, keeperOrThrow } from '../../../lib/native/load.js';
 import type { MetricResult } from '../../../lib/results/document.js';
-import { recordCalls } from '../../../lib/run/record-calls.js';
+import { recordCalls } from '../../../lib/run/plan/record-calls.js';
 import { median } from '../../../lib/stats/median.js';
 import { measure } from '../../native/child.js';
 import { countedProgram } from '../../native/counted-program.js';
@@ -17,7 +17,7 @@ import { expectRecovered } from '../../native/recovered.js';
 import { temporaryFolder } from '../../temporary.js';
 import { undisturbed } from '../../undisturbed.js';
 import { callProfile, phase } from '../../unit/profile-fixtures.js';
-import { runDocument } from '../../unit/run-fixtures.js';
+import { runDocument } from '../../unit/run/fixtures.js';
 
 const LAYER = 'cuCtxGetCurrent=+5us,cuMemGetInfo_v2=+20us';
 const STEPS = 40;

@@ -3,14 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { measureMetric } from '../../../lib/metrics/measure.js';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import {
   type PreemptionPlan,
   preemptionLatencyBy,
 } from '../../../lib/metrics/scheduling/sched-004-preemption-latency.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { median } from '../../../lib/stats/median.js';
-import { environmentSystem } from '../../../lib/systems/environment.js';
+import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import { metricNamed } from '../../metric-named.js';
 import { emptyFolder } from '../../native/child.js';
 import { environment } from '../../native/measured.js';

@@ -1,0 +1,106 @@
+/** `gpu-virt-bench doctor` */
+import type { GpuInfo } from '../../results/document.js';
+import { loadAddon, simulatedDriverFolder } from '../../native/load.js';
+import { cudaVersion } from '../../results/text/cuda-version.js';
+import { bytes, plain } from '../../results/text/plain.js';
+import { table } from '../../report/tables/table.js';
+import { type Diagnosis, diagnose } from '../../run/diagnosis.js';
+import { environmentSystem } from '../../systems/process/environment.js';
+import { exitCodes } from '../options/exit-codes.js';
+import { checkJson, type RawJson, writeJson } from '../options/json-option.js';
+import { parseTimeout } from '../options/options.js';
+import { writeText } from '../files/output.js';
+
+export async function doctor(options: RawJson & { timeout?: string }): Promise<number> {
+  await checkJson(options.json);
+  const seconds = parseTimeout(options.timeout);
+  const diagnosis = await diagnose({
+    system: environmentSystem(),
+    loadAddon,
+    simulatedFolder: simulatedDriverFolder,
+    ...(seconds !== null && { timeoutMs: 1_000 * seconds }),
+  });
+  if (options.json === undefined) await writeText(`${diagnosisText(diagnosis)}\n`);
+  else await writeJson(options.json, diagnosis);
+  return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
+}
+
+function diagnosisText(diagnosis: Diagnosis): string {
+  const parts = [facts(diagnosis), owners(diagnosis), conclusions(diagnosis)];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWithout }: Diagnosis): string {
+  const none = workerError === null ? 'none' : 'unknown: the worker process ended before it could inspect the GPU';
+  const seen = workerWithout === null ? '' : ` (without ${workerWithout})`;
+  const notMapped = workerError === null ? 'NOT LOADED' : 'its process ended';
+  const container = host.container ? ', in a container' : '';
+  const rows = [
+    ['Tool', `${tool.name} ${tool.version}, Node ${host.node}`],
+    [
+      'Host',
+      `${host.platform} ${host.kernel} ${host.arch}, ${host.usableCores} of ${host.cores} cores usable${container}`,
+    ],
+    [
+      'Driver',
+      driver
+        ? `${driver.version ?? 'version unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}, ${driver.libcuda}${seen}`
+        : none,
+    ],
+    ['NVML', driver ? (driver.libnvidiaMl ?? 'none') : none],
+    ...gpu.map((device) => [`GPU ${device.index}`, gpuText(device)]),
+    ['MPS', `${mps.controlPipe ? 'a control pipe' : 'no daemon'} at ${mps.pipeDirectory}`],
+    [
+      'Preload',
+      preload.map(({ entry, source, mapped }) => `${source}: ${entry} (${mapped ?? notMapped})`).join('; ') || 'none',
+    ],
+  ];
+  const width = Math.max(...rows.map(([label = '']) => label.length));
+  return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${plain(text)}`).join('\n');
+}
+
+function gpuText(gpu: GpuInfo): string {
+  return [
+    gpu.simulated ? `SIMULATED: ${gpu.name}` : gpu.name,
+    bytes(gpu.memoryBytes),
+    `compute capability ${gpu.computeCapability}`,
+    `${gpu.multiprocessors} SMs`,
+    gpu.uuid,
+    `MIG ${gpu.migMode}`,
+    `persistence ${gpu.persistenceMode === null ? 'unknown' : gpu.persistenceMode ? 'on' : 'off'}`,
+    `compute mode ${gpu.computeMode ?? 'unknown'}`,
+    `MPS client ${gpu.mpsClient === null ? 'unknown' : gpu.mpsClient ? 'yes' : 'no'}`,
+  ].join(', ');
+}
+
+const ownerColumns = [
+  { title: 'Owner of driver functions' },
+  { title: 'Functions', align: 'right' },
+  { title: 'runtime', align: 'right' },
+  { title: 'dlsym', align: 'right' },
+  { title: 'linked', align: 'right' },
+  { title: 'NVML', align: 'right' },
+  { title: 'patched', align: 'right' },
+] as const;
+
+function owners({ functions, interceptors, driver, workerError }: Diagnosis): string {
+  if (!driver || workerError !== null) return '';
+  if (interceptors.length === 0)
+    return `No interception: the driver owns all ${functions} functions on every symbol path.`;
+  const rows = interceptors.map(({ owner, functions: names, byPath, nvml, patched }) => {
+    const { runtime, dlsym, linked } = byPath;
+    const counts = [names, runtime, dlsym, linked, nvml, patched].map(({ length }) => length);
+    return [plain(owner), ...counts.map(String)];
+  });
+  return table(ownerColumns, rows);
+}
+
+function conclusions({ findings, ready }: Diagnosis): string {
+  const lines = findings.flatMap(({ severity, text, fix }) => [
+    `${severity}: ${plain(text)}`,
+    ...(fix === null ? [] : [`  fix: ${plain(fix)}`]),
+  ]);
+  return [...lines, ready ? 'Ready: run measures a real GPU.' : 'Not ready: run would not measure a real GPU.'].join(
+    '\n',
+  );
+}

@@ -1,0 +1,155 @@
+/** `gpu-virt-bench run [SELECTOR…]` */
+import type { RunDocument, Tier } from '../../results/document.js';
+import { checkTemporary } from '../../environment/temporary.js';
+import type { MetricDefinition } from '../../metrics/core/metric.js';
+import { parsePurpose, purposeText } from '../../metrics/purposes.js';
+import { metrics } from '../../metrics/registry.js';
+import { loadAddon, simulatedDriverFolder } from '../../native/load.js';
+import { worryText } from '../../results/text/health-text.js';
+import { isSimulated } from '../../results/kinds.js';
+import { duration, plain } from '../../results/text/plain.js';
+import { runReport, WATERMARK } from '../../report/formats/terminal.js';
+import type { Choice } from '../../run/plan/device.js';
+import type { Prepared } from '../../run/lane.js';
+import { makePlan, type Plan, secondsOf } from '../../run/plan/plan.js';
+import { type RunHooks, runMetrics } from '../../run/run.js';
+import { metricsOfRun } from '../../run/plan/selection.js';
+import { type ChosenTarget, chooseTarget } from '../../run/plan/target.js';
+import { callersSystem } from '../../systems/process/environment.js';
+import { exitCodes } from '../options/exit-codes.js';
+import { interruptible } from '../process/interruption.js';
+import { junitTargets, markUnfinished } from '../files/junit-file.js';
+import { preparePricing, type RawPricing } from '../../run/effects/pricing.js';
+import { parseRunOptions, type RawRunOptions, type RunOptions } from '../options/options.js';
+import { failureOf, writeText } from '../files/output.js';
+import { checkOutputs, publish } from '../options/document-outputs.js';
+import { type ProgressDisplay, progressDisplay } from '../terminal/progress.js';
+import { openDirectory, type ResultDirectory } from '../files/result-directory.js';
+import { disturbedText, exitCodeOfResults, unwrittenCodes } from '../options/result-codes.js';
+import { say, sayUnwritten, warn } from '../terminal/talk.js';
+
+export interface RawOutputRunOptions extends RawRunOptions, RawPricing {
+  output?: string;
+  for?: string;
+}
+
+export async function run(selectors: string[], raw: RawOutputRunOptions): Promise<number> {
+  const options = parseRunOptions(raw);
+  const purpose = raw.for === undefined ? null : parsePurpose('--for', raw.for);
+  const selection = metricsOfRun({ selectors, purpose });
+  const plan = makePlan(selection.metrics, options.tier, options.seed, purpose);
+  const left = selection.isFirstRun ? leftOutText(selection.metrics, options.tier) : null;
+  const pricing = await preparePricing(
+    raw,
+    plan.metrics.map(({ id }) => id),
+  );
+  if (options.dryRun) {
+    const device = options.device ?? process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0';
+    await writeText(
+      `${planText(plan)}\n${left === null ? '' : `${left}\n`}Device ${device || '0'}, not checked yet.\n`,
+    );
+    return exitCodes.ok;
+  }
+  await checkOutputs(options.outputs, raw.profile === undefined ? [] : [raw.profile]);
+  await markUnfinished(junitTargets(options.outputs));
+  checkTemporary();
+  const addon = loadAddon();
+  const target = chooseTarget(options, addon, simulatedDriverFolder);
+  const directory = raw.output === undefined ? null : await openDirectory(raw, []);
+  const progress = progressDisplay();
+  let log = '';
+  const onLog = (text: string) => {
+    log += text;
+  };
+  try {
+    progress.doing('starting a worker');
+    const measured = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
+    const document = pricing(measured);
+    progress.stop();
+    process.exitCode = exitCodeOfResults(document);
+    const unwritten = directory ? await kept(directory, document, log) : [];
+    unwritten.push(
+      ...(await publish(
+        document,
+        options.outputs,
+        [runReport(document), ...(left === null ? [] : ['', left])].join('\n'),
+      )),
+    );
+    document.warnings.forEach(warn);
+    const worry = worryText(failedChecks(document), isSimulated(document));
+    if (worry !== null) say(worry);
+    const disturbed = disturbedText(document);
+    if (disturbed !== null) say(disturbed);
+    unwritten.push(...((await directory?.keepTranscript()) ?? []));
+    sayUnwritten(unwritten);
+    return exitCodeOfResults(document, unwrittenCodes(unwritten));
+  } finally {
+    progress.stop();
+    await directory?.close();
+  }
+}
+
+async function kept(directory: ResultDirectory, document: RunDocument, log: string): Promise<Error[]> {
+  const failure = await failureOf(directory.keepRound(0, 0, document, log));
+  const others = await directory.finish(document);
+  return failure ? [failure, ...others] : others;
+}
+
+function measure(
+  options: RunOptions,
+  plan: Plan,
+  target: ChosenTarget,
+  { progress, onLog }: { progress: ProgressDisplay; onLog: (text: string) => void },
+  signal: AbortSignal,
+) {
+  const hooks: RunHooks = {
+    onPrepared: (prepared, choice, warnings) =>
+      progress.aside(() => {
+        announce(plan, target, prepared, choice);
+        warnings.forEach(warn);
+      }),
+    onWaiting: (what) => progress.doing(`waiting for ${what}`),
+    onMetric: ({ id, name }) => progress.doing(`${id} ${name}`),
+    onProgress: ({ id, step, fraction }) => progress.doing(`${id} ${step} ${Math.round(100 * fraction)} %`),
+    onResult: (result) => progress.finished(result),
+    onFailedProof: (reason) => progress.aside(() => warn(reason)),
+    onLog,
+  };
+  const { device, requireGpu, timeoutSeconds, strict, path } = options;
+  const system = callersSystem(device);
+  const request = {
+    plan,
+    target,
+    system,
+    device,
+    requireGpu,
+    timeoutSeconds,
+    strict,
+    options: { ...options.measure, path },
+    signal,
+  };
+  return runMetrics(request, hooks);
+}
+
+/** Called only after a worker has seen the GPU, so that an earlier error is the only output on stderr. */
+function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, { device, because }: Choice): void {
+  if (target.notice) say(plain(target.notice));
+  else if (description.inspection.simulated) say(WATERMARK);
+  say(planText(plan));
+  say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because})`));
+}
+
+function planText({ metrics: ordered, tier, seed, estimatedSeconds, purpose }: Plan): string {
+  const ids = ordered.map(({ id }) => id).join(', ');
+  const words = `Plan: ${ids} (tier ${tier}, seed ${seed}), about ${duration(estimatedSeconds)}`;
+  return purpose ? `${words}\n${purposeText(purpose)}` : words;
+}
+
+const failedChecks = ({ health }: RunDocument): string[] =>
+  [...health.before, ...health.after].filter(({ passed }) => passed === false).map(({ name }) => name);
+
+/** Says which set was measured if nothing was named. */
+function leftOutText({ length }: readonly MetricDefinition[], tier: Tier): string {
+  const all = metrics.length;
+  return `This is the set of a first run: ${length} of ${all} metrics; ${all - length} are left out. \`run all\` measures them too, in about ${duration(secondsOf(metrics, tier))}; \`list\` shows them.`;
+}

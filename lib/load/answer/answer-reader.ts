@@ -1,0 +1,84 @@
+/** Reads one answer with a status of success, as the API of its endpoint has it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { type AskedTokens, checkLength } from './answer-length.js';
+import { AnswerText } from './answer-text.js';
+import type { LoadApi } from '../load-plan.js';
+import { TokenReader, type TokenStream } from './openai.js';
+import { RequestFailure } from '../request-failure.js';
+import { short, type Unknown, UnknownParts } from './unknown.js';
+
+const SHOWN = 300;
+
+export class AnswerReader {
+  readonly #unknown = new UnknownParts();
+  readonly #tokens: TokenReader | null;
+  readonly #asked: AskedTokens;
+  #contentType: string | null = null;
+  /** Null where the answer is a stream of tokens, or cannot be read. */
+  #text: AnswerText | null = null;
+
+  constructor(api: LoadApi, asked: AskedTokens) {
+    this.#tokens = api === 'http' ? null : new TokenReader(api, this.#unknown);
+    this.#asked = asked;
+  }
+
+  get unknown(): Unknown[] {
+    return this.#unknown.list;
+  }
+
+  get finishReason(): string | null {
+    return this.#tokens?.finishReason ?? null;
+  }
+
+  /** Throws RequestFailure, as the other two do. */
+  onHead(headers: IncomingHttpHeaders): void {
+    const coding = headers['content-encoding'] ?? 'identity';
+    if (coding.toLowerCase() !== 'identity') return this.#compressed(coding);
+    this.#contentType = headers['content-type'] ?? null;
+    if (!this.#tokens || !isStream(this.#contentType)) this.#text = new AnswerText();
+  }
+
+  onData(chunk: Buffer, atMs: number): void {
+    if (!this.#text) return this.#tokens?.push(chunk, atMs);
+    this.#text.push(chunk);
+    // It may never end.
+    if (this.#tokens && this.#text.isLong) this.#checkText(this.#text);
+  }
+
+  /** Null for an endpoint that streams no tokens. */
+  end(): TokenStream | null {
+    if (this.#text) this.#checkText(this.#text);
+    const stream = this.#tokens?.end() ?? null;
+    return stream && { ...stream, usageDoubt: checkLength(stream, this.#asked, this.finishReason) };
+  }
+
+  #compressed(coding: string): void {
+    if (!this.#tokens) return this.#unknown.note('content-encoding', coding);
+    throw new RequestFailure(
+      'compressed answer',
+      `Expected an answer that is not compressed, as accept-encoding says, but received content-encoding '${short(coding)}'`,
+    );
+  }
+
+  #checkText(body: AnswerText): void {
+    const error = body.error();
+    if (error !== null)
+      throw new RequestFailure(
+        'error in the body',
+        `the answer has a status of success and an error: ${short(error, SHOWN)}`,
+      );
+    if (this.#tokens) throw notAStream(this.#contentType, body.text);
+  }
+}
+
+const isStream = (contentType: string | null): boolean =>
+  contentType?.split(';')[0]?.trim().toLowerCase() === 'text/event-stream';
+
+/** Streaming is asked for by the body; a server that does not know it answers with one JSON text. */
+function notAStream(contentType: string | null, text: string): RequestFailure {
+  const received = contentType === null ? 'none' : `'${short(contentType)}'`;
+  return new RequestFailure(
+    'not a stream',
+    `Expected the answer to have content-type text/event-stream but received ${received}: does the server stream? It sent: ${short(text, SHOWN) || 'nothing'}`,
+  );
+}

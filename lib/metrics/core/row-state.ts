@@ -1,0 +1,21 @@
+/** The state of a row that cannot be measured: it has a reason, and the other rows are still measured. */
+import { BenchError, CudaError } from '../../native/errors.js';
+import { UnprovenProcess } from '../../systems/proof/process-proofs.js';
+
+export type RowState = { unsupported: string } | { failed: string };
+
+/** Codes after which a context fails every call: no later row could be measured. */
+const STICKY: ReadonlySet<number> = new Set([4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720, 999]);
+
+const OUT_OF_MEMORY = 2;
+
+export const isOutOfMemory = (error: unknown): error is CudaError =>
+  error instanceof CudaError && error.code === OUT_OF_MEMORY;
+
+/** Null if the error affects more than the row and must be rethrown. */
+export function rowState(error: unknown): RowState | null {
+  if (error instanceof CudaError) return STICKY.has(error.code) ? null : { failed: error.message };
+  if (!(error instanceof BenchError) || error instanceof UnprovenProcess) return null;
+  if (error.code === 'FUNCTION_MISSING') return { unsupported: error.message };
+  return error.code === 'INVALID_RESULT' ? { failed: error.message } : null;
+}

@@ -1,0 +1,128 @@
+/** The rows of IS-010, one per fault, and what is concluded of them. */
+import type { Check } from '../../../results/document.js';
+import { invalidBy, type Measured } from '../../core/metric.js';
+import { type Noticed, STALL_MS } from '../watched-victim.js';
+
+/** Processes that a fault should not end. */
+export type Bystander = 'victim' | 'new tenant';
+
+export interface FaultRow {
+  fault: string;
+  expectedCode: string;
+  /** The observed outcome; null if the fault did not happen. */
+  code: string | null;
+  /** Why it did not happen. */
+  notRaised?: string;
+  /** `unharmed`, or what happened to it. */
+  victim: string;
+  longestStallMs: number | null;
+  /** `starts`, or what happened when another tenant was started afterwards. */
+  newTenant: string;
+  /** Whose process ended. */
+  died?: Bystander[];
+  /** Those deaths that were not seen again when the fault was raised again: something else may have caused them. */
+  unexplained?: { who: Bystander; how: string }[];
+  /** Null if NVML does not report them. */
+  xids: number[] | null;
+  passed: boolean;
+}
+
+const UNHARMED = 'unharmed';
+export const STARTS = 'starts';
+
+export function harm({ error, wrong, longestStallMs }: Noticed): string {
+  if (error !== null) return error;
+  if (wrong > 0) return `${wrong} wrong results`;
+  return longestStallMs > STALL_MS ? `no result for ${Math.round(longestStallMs)} ms` : UNHARMED;
+}
+
+const hasPassed = ({ code, expectedCode, victim, newTenant }: Omit<FaultRow, 'passed'>): boolean =>
+  code === expectedCode && victim === UNHARMED && newTenant === STARTS;
+
+export function rowOf({ died = [], ...row }: Omit<FaultRow, 'passed'>): FaultRow {
+  return { ...row, ...(died.length > 0 && { died }), passed: hasPassed(row) };
+}
+
+/** A fault that was raised again because a process died the first time; `again` is null if that could not be done. */
+export function repeated(first: FaultRow, again: FaultRow | null): FaultRow {
+  const deaths = [first, ...(again ? [again] : [])].flatMap((row) =>
+    (row.died ?? []).map((who) => ({ who, how: who === 'victim' ? row.victim : row.newTenant })),
+  );
+  const unexplained = deaths.filter(({ who }) => !(first.died?.includes(who) && again?.died?.includes(who)));
+  return { ...(again ?? first), ...(unexplained.length > 0 && { unexplained }) };
+}
+
+/** What a fault did that it must not do. */
+function findings({ expectedCode, code, victim, newTenant, unexplained = [] }: FaultRow): string[] {
+  if (code === null) return [];
+  const isExplained = (who: Bystander) => unexplained.every((death) => death.who !== who);
+  return [
+    ...(code === expectedCode ? [] : [`the tenant was told ${code}, not ${expectedCode}`]),
+    ...(victim !== UNHARMED && isExplained('victim') ? [`its neighbour: ${victim}`] : []),
+    ...(newTenant !== STARTS && isExplained('new tenant') ? [`a new tenant did not start: ${newTenant}`] : []),
+  ];
+}
+
+const sentencesOf = (row: FaultRow): string[] => {
+  const found = findings(row);
+  return found.length === 0 ? [] : [`${row.fault}: ${found.join('; ')}`];
+};
+
+/** All faults that were planned, or why the others were not raised. */
+interface Planned {
+  count: number;
+  notMeasured: string | null;
+}
+
+function happened(rows: readonly FaultRow[], { count, notMeasured }: Planned): Check {
+  const missing = rows.filter(({ code }) => code === null).map((row) => `${row.fault}: ${row.notRaised}`);
+  // A fault that did harm is the answer, whatever the others do.
+  const isOpen = rows.length < count && !rows.some((row) => findings(row).length > 0);
+  if (isOpen) missing.push(`${rows.length} of ${count} were raised: ${notMeasured ?? 'the others were not'}`);
+  return {
+    name: 'every fault really happened',
+    passed: missing.length === 0,
+    detail: missing.join('; ') || `${rows.length} faults, ${count} planned`,
+  };
+}
+
+function explained(rows: readonly FaultRow[]): Check {
+  const deaths = rows.flatMap(({ fault, unexplained = [] }) =>
+    unexplained.map(({ who, how }) => `${fault}: the ${who}: ${how.replace(/\.$/, '')}`),
+  );
+  return {
+    name: 'every death was seen again when its fault was raised again',
+    passed: deaths.length === 0,
+    detail: deaths.length === 0 ? 'no process died only once' : `${deaths.join('; ')}, and not again`,
+  };
+}
+
+function seenFromOutside(rows: readonly FaultRow[]): Check {
+  const unseen = rows.filter(({ xids }) => xids === null).length;
+  return {
+    name: 'errors of the card (Xid) seen from outside',
+    passed: unseen === 0 ? true : 'not checked',
+    detail: unseen === 0 ? `after each of ${rows.length} faults` : 'NVML does not report them here',
+  };
+}
+
+export function judge(
+  rows: readonly FaultRow[],
+  details: Record<string, unknown>,
+  planned: Planned,
+  processes: number,
+): Measured {
+  const needed = [happened(rows, planned), explained(rows)];
+  const violations = rows.flatMap(sentencesOf);
+  return {
+    ...invalidBy(needed),
+    value: violations.length === 0 ? 1 : 0,
+    ci95: null,
+    ciScope: 'between-processes',
+    processes,
+    headline: null,
+    details: { faults: rows, ...details },
+    checks: [...needed, seenFromOutside(rows)],
+    violations,
+  };
+}

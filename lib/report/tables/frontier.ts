@@ -1,0 +1,84 @@
+/**
+ * Total token rate of the tenants against their users' waiting time: one row per system, mode and number of tenants.
+ */
+import { grouped } from '../../results/text/grouped.js';
+import { number } from '../../results/text/plain.js';
+import { digits } from '../../results/text/quantity.js';
+import { medianOf, type View } from '../../results/view.js';
+import { dataMarkdown } from '../markdown/markdown-text.js';
+import { numeric } from './table-data.js';
+
+interface FrontierLine {
+  metric: string;
+  system: string;
+  mode: string;
+  coTenants: number;
+  /** Medians over the rounds that have them. */
+  tokensPerSecond: number | null;
+  p50Ms: number | null;
+  p99Ms: number | null;
+  reason: string;
+}
+
+const MOST_ROWS = 200;
+
+type Row = Record<string, unknown>;
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+function rowsIn(details: unknown): Row[] {
+  const list = isRow(details) && Object.hasOwn(details, 'frontier') ? details.frontier : null;
+  return Array.isArray(list) ? (list as unknown[]).slice(0, MOST_ROWS).filter(isRow) : [];
+}
+
+function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierLine {
+  const [first = {}] = rows;
+  const middle = (key: string) => medianOf(rows.map((row) => row[key]).filter(isNumber));
+  const reasons = new Set(rows.flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : [])));
+  return {
+    metric,
+    system,
+    mode: String(first.mode),
+    coTenants: first.coTenants as number,
+    tokensPerSecond: middle('tokensPerSecond'),
+    p50Ms: middle('p50Ms'),
+    p99Ms: middle('p99Ms'),
+    reason: [...reasons].join('; '),
+  };
+}
+
+/** Details come from a file and are not trusted: rows without a mode and a number of co-tenants are skipped. */
+const frontierLines = ({ categories }: View): FrontierLine[] =>
+  categories.flatMap(({ rows }) =>
+    rows.flatMap(({ id, cells }) =>
+      cells.flatMap(({ system, results }) => {
+        const placed = results
+          .flatMap(({ details }) => rowsIn(details))
+          .filter(({ mode, coTenants }) => typeof mode === 'string' && isNumber(coTenants));
+        const groups = grouped(placed, ({ coTenants, mode }) => `${String(coTenants)} ${String(mode)}`);
+        return [...groups.values()].map((group) => lineOf(id, system, group));
+      }),
+    ),
+  );
+
+/** Null if no metric has one. */
+export function frontierMarkdown(view: View): string | null {
+  const lines = frontierLines(view);
+  if (lines.length === 0) return null;
+  const cell = (value: number | null, reason = '') => (value === null ? reason || '–' : digits(value));
+  return dataMarkdown({
+    title: 'Token generation: frontier',
+    columns: [
+      { title: 'Metric' },
+      { title: 'System' },
+      { title: 'Steps by' },
+      numeric('Co-tenants'),
+      numeric('Tokens/s of all'),
+      numeric('p50 ms'),
+      numeric('p99 ms'),
+    ],
+    rows: lines.map(({ metric, system, mode, coTenants, tokensPerSecond, p50Ms, p99Ms, reason }) => ({
+      cells: [metric, system, mode, number(coTenants), cell(tokensPerSecond), cell(p50Ms), cell(p99Ms, reason)],
+    })),
+  });
+}

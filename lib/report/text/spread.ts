@@ -1,0 +1,83 @@
+/** Tails and consistency: one row per metric and system. */
+import { findMetricOf } from '../../metrics/core/stored-definitions.js';
+import { digits } from '../../results/text/quantity.js';
+import { type Cell, type Percentile, type Row, rowsOf, type Spread, type Tail, type View } from '../../results/view.js';
+import { percentileFloors } from '../../stats/summary.js';
+import { type DataCell, type DataTable, numeric, titleOf } from '../tables/table-data.js';
+
+const PERCENTILES: readonly Percentile[] = ['p50', 'p95', 'p99'];
+const head = [{ title: 'Metric' }, { title: 'System' }, { title: 'Unit' }];
+
+const figure = (value: number | null, note: string | null = null): DataCell => ({
+  text: value === null ? '–' : digits(value),
+  sort: value,
+  note,
+});
+const counted = (value: number): DataCell => ({ text: String(value), sort: value });
+
+/** Rows of the systems that have the requested data; null without any. */
+function tableOf(
+  view: View,
+  { title, columns }: Pick<DataTable, 'title' | 'columns'>,
+  cells: (cell: Cell, row: Row) => DataCell[] | null,
+): DataTable | null {
+  const rows = rowsOf(view).flatMap((row) =>
+    row.cells.flatMap((cell) => {
+      const own = cells(cell, row);
+      return own ? [{ metric: row.id, cells: [titleOf(row), cell.system, row.unit, ...own] }] : [];
+    }),
+  );
+  return rows.length === 0 ? null : { title, columns: [...head, ...columns], rows };
+}
+
+function percentileCell({ count, ...tail }: Tail, percentile: Percentile): DataCell {
+  const [value, floor] = [tail[percentile], percentileFloors[percentile]];
+  if (value !== null) return figure(value);
+  return { text: count < floor ? `n/a (needs ${floor})` : 'n/a', sort: null };
+}
+
+export const tailTable = (view: View): DataTable | null =>
+  tableOf(
+    view,
+    {
+      title: 'Percentiles of the samples within a process: medians over rounds',
+      columns: [...PERCENTILES.map((percentile) => numeric(percentile)), numeric('Fewest samples')],
+    },
+    ({ tail }) => tail && [...PERCENTILES.map((percentile) => percentileCell(tail, percentile)), counted(tail.count)],
+  );
+
+const relative = (cv: number | null): string | null => (cv === null ? null : `${digits(cv * 100)} %`);
+
+/** A metric whose δ is a difference may be 0 or negative: a share of its mean says nothing. */
+const hasShares = ({ document }: View, { id }: Row): boolean => {
+  const metric = findMetricOf(document, id);
+  return metric === undefined || 'relative' in metric.delta;
+};
+
+const outliers = ({ outliers: { mild, severe }, samples }: Spread): DataCell =>
+  samples === 0 ? figure(null) : { ...counted(mild + severe), note: `${mild} mild, ${severe} severe, of ${samples}` };
+
+export const spreadTable = (view: View): DataTable | null =>
+  tableOf(
+    view,
+    {
+      title:
+        'Standard deviations between rounds and within a process, and Tukey’s outliers, which are counted and never dropped',
+      columns: [
+        numeric('Rounds'),
+        numeric('SD between rounds', 'of the mean'),
+        numeric('SD within', 'of the mean'),
+        numeric('Outliers'),
+      ],
+    },
+    ({ spread, values }, row) => {
+      if (!spread) return null;
+      const share = (cv: number | null) => (hasShares(view, row) ? relative(cv) : null);
+      return [
+        counted(values.length),
+        figure(spread.between, share(spread.betweenCv)),
+        figure(spread.within, share(spread.withinCv)),
+        outliers(spread),
+      ];
+    },
+  );

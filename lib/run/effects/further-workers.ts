@@ -1,0 +1,59 @@
+/**
+ * The further workers of a round: which metrics each measures, in which order systems take turns, and how their
+ * documents join that of the worker that measures everything.
+ */
+import type { MetricDefinition } from '../../metrics/core/metric.js';
+import type { Round } from '../finished-round.js';
+import { hasStillAValue, joinedDocument } from './joined-processes.js';
+import type { Plan } from '../plan/plan.js';
+import { checkSameBuild } from '../resume.js';
+
+/** The metrics of each further worker of one system in a round. */
+export function furtherWorkers({ metrics, processes = {} }: Plan): MetricDefinition[][] {
+  const inWorkers = metrics.filter(({ where }) => where === 'process');
+  const countOf = ({ id }: MetricDefinition) => processes[id] ?? 1;
+  const workers = Math.max(1, ...inWorkers.map(countOf)) - 1;
+  return Array.from({ length: workers }, (_, worker) => inWorkers.filter((metric) => countOf(metric) > worker + 1));
+}
+
+/** Measures these metrics in the `worker`-th further worker of a system, from 1; null if interrupted. */
+type Measure = (system: number, metrics: readonly MetricDefinition[], worker: number) => Promise<Round | null>;
+
+/**
+ * Measures the further workers of these systems, which are in the order of the round. They come first in the round and
+ * alternate, so that what disturbs the machine for a while affects all systems; whatever takes long can then be kept as
+ * soon as it is measured.
+ */
+export async function measureFurther(
+  systems: readonly number[],
+  plan: Plan,
+  measure: Measure,
+): Promise<Map<number, Round[]>> {
+  const rounds = new Map(systems.map((system): [number, Round[]] => [system, []]));
+  for (const [worker, metrics] of furtherWorkers(plan).entries())
+    for (const system of worker % 2 === 0 ? systems : systems.toReversed()) {
+      const its = rounds.get(system) as Round[];
+      const documents = its.map(({ document }) => document);
+      const wanted = metrics.filter((metric) => hasStillAValue(metric, documents));
+      if (wanted.length === 0) continue;
+      const next = await measure(system, wanted, worker + 1);
+      if (!next) return rounds;
+      checkSameBuild(documents, next.document);
+      its.push(next);
+    }
+  return rounds;
+}
+
+/** Joins a system's round with its further workers; one that was not measured now stays as it is. */
+export function withFurther(whole: Round, further: readonly Round[], plan: Plan, keepSamples: boolean): Round {
+  if (whole.origin !== 'measured' || furtherWorkers(plan).length === 0) return whole;
+  const all = [...further, whole];
+  const documents = further.map(({ document }) => document);
+  checkSameBuild(documents, whole.document);
+  return {
+    document: joinedDocument(whole.document, documents, plan.metrics, keepSamples),
+    origin: whole.origin,
+    log: all.map(({ log }) => log).join(''),
+    failedProof: all.find(({ failedProof }) => failedProof !== undefined)?.failedProof,
+  };
+}

@@ -1,0 +1,39 @@
+/** Computes what a comparison concludes from its rounds, by today's rules. */
+import { callEffects } from '../../metrics/core/call-effects.js';
+import type { MetricDefinition } from '../../metrics/core/metric.js';
+import { definitionsIn } from '../../metrics/core/stored-definitions.js';
+import type { ComparisonDocument, Effect, RunDocument } from '../../results/document.js';
+import { alignedRounds } from '../../results/rounds.js';
+import { isComparison, type ResultDocument } from '../../results/kinds.js';
+import { effects, pairEffects } from './comparison-effects.js';
+
+type Conclusions = Pick<ComparisonDocument, 'effects' | 'pairs' | 'callEffects'>;
+
+/** By system, then by round; gaps where a system was not measured beside the others. */
+export function conclusionsOf(
+  metrics: readonly MetricDefinition[],
+  systems: readonly (readonly (RunDocument | undefined)[])[],
+): Required<Conclusions> {
+  return {
+    effects: effects(metrics, systems),
+    pairs: pairEffects(metrics, systems),
+    callEffects: callEffects(systems),
+  };
+}
+
+/** Keeps earlier effects of metrics that this version does not know. */
+export function judged(document: ComparisonDocument): ComparisonDocument {
+  const known = definitionsIn(document.systems.flat());
+  const unknown = (all: readonly Effect[]) => all.filter(({ metric }) => !known.some(({ id }) => id === metric));
+  const found = conclusionsOf(known, alignedRounds(document.systems));
+  return {
+    ...document,
+    effects: [...found.effects, ...unknown(document.effects)],
+    pairs: [...found.pairs, ...unknown(document.pairs)],
+    callEffects: found.callEffects,
+  };
+}
+
+/** A document of an earlier schema version says what today's rules say of its rounds. */
+export const upToDate = (document: ResultDocument): ResultDocument =>
+  isComparison(document) && document.rejudgedFrom !== undefined ? judged(document) : document;

@@ -1,0 +1,53 @@
+/** Helpers for results. */
+import type { MetricResult, RunDocument } from '../../results/document.js';
+import { byMetricId } from '../../results/metric-order.js';
+import { messageOf } from '../../errors/message-of.js';
+import { type MetricDefinition, resultHead } from '../../metrics/core/metric.js';
+import { BenchError } from '../../native/errors.js';
+
+/** The result of a metric whose measurement threw an error. */
+export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>
+  emptyResult(definition, isInvalid(error) ? 'invalid' : 'failed', messageOf(error));
+
+const isInvalid = (error: unknown): boolean => error instanceof BenchError && error.code === 'INVALID_RESULT';
+
+/** A result without a measurement, with the reason. */
+export function emptyResult(
+  definition: MetricDefinition,
+  status: Exclude<MetricResult['status'], 'ok'>,
+  reason: string,
+): MetricResult {
+  return {
+    ...resultHead(definition),
+    status,
+    reason,
+    value: null,
+    ci95: null,
+    ciScope: 'within-process',
+    processes: 0,
+    stats: null,
+    details: {},
+    checks: [],
+  };
+}
+
+/** Removes an unproven number, and the details derived from it. */
+export function disowned(result: MetricResult, reason: string): MetricResult {
+  const { samples: _samples, blocks: _blocks, violations: _violations, ...kept } = result;
+  return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null, details: {} };
+}
+
+export function sortedById(results: readonly MetricResult[]): MetricResult[] {
+  return [...results].sort((a, b) => byMetricId(a.id, b.id));
+}
+
+const mappings: readonly unknown[] = ['same', 'difference', 'none'] satisfies RunDocument['pidMapping'][];
+
+/**
+ * From OH-004, which sees NVML's list with and without its context, and from the other metrics, which see whether their
+ * own PID is in it.
+ */
+export function pidMapping(results: readonly MetricResult[]): RunDocument['pidMapping'] {
+  const seen = results.map(({ details }) => details.pidMapping).filter((mapping) => mappings.includes(mapping));
+  return (seen.find((mapping) => mapping !== 'none') ?? 'none') as RunDocument['pidMapping'];
+}

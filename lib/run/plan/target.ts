@@ -1,0 +1,69 @@
+/** Real or simulated GPU: decided and reported once, before anything is measured. */
+import type { DriverProbe, Inspection, NativeAddon, Target } from '../../native/addon-types.js';
+import { BenchError } from '../../native/errors.js';
+
+export interface TargetRequest {
+  simulate: boolean;
+  requireGpu: boolean;
+  /** Timeout for loading the driver's library. Null: LOADING_S. */
+  timeoutSeconds: number | null;
+}
+
+/** Loading a driver takes some 20 ms, or seconds over a network. */
+const LOADING_S = 60;
+
+export const probeDriver = (addon: Pick<NativeAddon, 'probeDriver'>, timeoutSeconds: number | null): DriverProbe =>
+  addon.probeDriver({ timeoutMs: 1_000 * (timeoutSeconds ?? LOADING_S) });
+
+export interface ChosenTarget extends Target {
+  simulate: boolean;
+  /** The warning if there is no driver and the GPU is simulated without --simulate. */
+  notice: string | null;
+}
+
+/** `simulatedFolder` is called only if needed. */
+export function chooseTarget(
+  request: TargetRequest,
+  addon: Pick<NativeAddon, 'probeDriver'>,
+  simulatedFolder: () => string | null,
+): ChosenTarget {
+  if (request.simulate) return simulated(simulatedFolder, null);
+  const probe = probeDriver(addon, request.timeoutSeconds);
+  const { path, error } = probe;
+  if (path !== null) return { simulatedDriver: null, simulate: false, notice: null };
+  if (probe.fatal)
+    throw new BenchError(
+      'NO_DRIVER',
+      `${fatalText(probe)} Repair or remove that library; gpu-virt-bench doctor says more, --simulate measures the simulated GPU.`,
+    );
+  const reason = `dlopen libcuda.so.1: ${dlopenReason(error)}`;
+  if (request.requireGpu)
+    throw new BenchError(
+      'NO_DRIVER',
+      `No NVIDIA driver found (${reason}): install it, or start the container with --gpus all; gpu-virt-bench doctor says more.`,
+    );
+  return simulated(
+    simulatedFolder,
+    `No NVIDIA driver found (${reason}): measuring the SIMULATED GPU. These numbers say nothing about real hardware.`,
+  );
+}
+
+/** Not "no driver": simulating instead would hide that the existing one is broken. */
+export const fatalText = ({ error }: DriverProbe): string => `libcuda.so.1 cannot be loaded: ${error}.`;
+
+/** Removes the library's name, which every message here already contains. */
+export const dlopenReason = (error: string | null): string => error?.replace(/^libcuda\.so\.1: /, '') ?? 'not found';
+
+function simulated(simulatedFolder: () => string | null, notice: string | null): ChosenTarget {
+  const simulatedDriver = simulatedFolder();
+  if (simulatedDriver === null)
+    throw new BenchError('NO_DRIVER', 'The simulated driver is not built: run npm run build:native in the checkout.');
+  return { simulatedDriver, simulate: true, notice };
+}
+
+/** Depends on which driver was loaded: the simulated one may also come from LD_LIBRARY_PATH. */
+export function targetWarnings({ simulated }: Pick<Inspection, 'simulated'>, environment: NodeJS.ProcessEnv): string[] {
+  return simulated || environment.GVB_SIM === undefined
+    ? []
+    : ['GVB_SIM is ignored: this machine has a driver; --simulate measures the simulated GPU instead.'];
+}

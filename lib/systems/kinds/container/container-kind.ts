@@ -1,0 +1,12 @@
+/** `container`: every process in a container of its own, under a layer inside. */
+import { containerOptions } from './container-options.js';
+import { containerSettings } from './container-settings.js';
+import { ContainerSystem } from './container-system.js';
+import { kindOf } from '../define.js';
+
+export const container = kindOf({
+  about: 'containers, with a layer inside',
+  settings: containerSettings,
+  create: ({ settings, place, name, surroundings: { caller }, createLayer }) =>
+    new ContainerSystem(containerOptions(settings, place, { name, caller, createLayer })),
+});

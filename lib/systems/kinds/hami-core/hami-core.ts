@@ -1,0 +1,30 @@
+/** `hami-core`: one preloaded library. */
+import { existsSync } from 'node:fs';
+import { choice, key, percent, size, text } from '../../../config/schema.js';
+import { nameOf } from '../../../config/label.js';
+import { settings } from '../../../config/read.js';
+import { HamiCoreSystem, policies } from './hami-core-system.js';
+import { HAMI_LIBRARY } from './hami-library.js';
+import { kindOf } from '../define.js';
+import { libraryOf } from '../library.js';
+
+const hamiCoreSettings = settings({
+  name: nameOf('hami-core'),
+  library: key(text('FILE'), `HAMi-core's library. Default: ${HAMI_LIBRARY}.`),
+  memory: key(
+    size({ mayBePercent: false }),
+    "Memory limit of all processes of a tenant together. Default: the card's memory.",
+  ),
+  sm: key(percent(), 'Percentage of GPU time, 1 to 100. Default: 100.'),
+  policy: key(choice(policies), 'When the limit of GPU time holds.', 'force'),
+});
+
+export const hamiCore = kindOf({
+  about: 'HAMi-core, one preloaded library',
+  settings: hamiCoreSettings,
+  create({ settings: { library, memory, sm, policy }, name, place, surroundings }) {
+    const named = library ?? (existsSync(HAMI_LIBRARY) ? HAMI_LIBRARY : undefined);
+    const { caller } = surroundings;
+    return new HamiCoreSystem({ name, caller, ...libraryOf(named, place, surroundings), memory, sm, policy });
+  },
+});

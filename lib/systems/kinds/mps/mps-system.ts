@@ -1,0 +1,185 @@
+/**
+ * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU, and clients that
+ * find it by CUDA_MPS_PIPE_DIRECTORY. The daemon runs only while a tenant does: its server holds a context, which would
+ * warm the driver for the other systems (cuInit of a plain process took 8 ms instead of 97 on an H200). A client that
+ * does not reach its daemon silently runs without MPS, so every process must prove that it is a client. Source: the MPS
+ * documentation.
+ */
+import type { Description } from '../../../workers/description.js';
+import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from '../../proof/attestation.js';
+import type { Finding } from '../../proof/proof-finding.js';
+import { inPath } from '../../input/in-path.js';
+import { judge } from '../../proof/judgement.js';
+import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
+import { partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
+import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '../../profile.js';
+import type { Attestation, Capabilities, Evidence, Limits, Tenant } from '../../system.js';
+import { SOLE_TENANT } from '../../system.js';
+
+const CONTROL = 'nvidia-cuda-mps-control';
+const MIB = 2 ** 20;
+const START_MS = 30_000;
+/** A socket's path has at most 108 bytes, and the daemon appends names. */
+const LONGEST_DIRECTORY = 80;
+
+interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+  /** Chunks of SMs that each tenant owns (static partitioning); the driver then ignores thread percentages. */
+  partition?: number | undefined;
+  /** Timeout of each step of the daemon's start. Default 30 s. */
+  startTimeoutMs?: number;
+}
+
+export class MpsSystem extends Profile {
+  readonly kind = 'mps';
+  readonly usesMps = true;
+  override readonly unavailable: string | null;
+  override readonly limitsCoexist: boolean;
+  readonly capabilities: Capabilities;
+  readonly #options: MpsOptions;
+  readonly #control: string | null;
+  #daemon: MpsDaemon | null = null;
+  #starting: Promise<void> | null = null;
+  /** Every running tenant, with its partition of the SMs. */
+  readonly #living = new Map<number, string | null>();
+
+  constructor(options: MpsOptions) {
+    super(options);
+    this.#options = options;
+    this.#control = inPath(CONTROL, options.caller.PATH ?? '');
+    this.unavailable = whyUnavailable(this.#control, options.partition);
+    // Partitions are all of the system's size.
+    this.limitsCoexist = options.partition === undefined;
+    this.capabilities = {
+      memLimit: 'perProcess',
+      computeLimit: options.partition === undefined ? 'smCap' : 'hardware',
+      needsRoot: false,
+      needsIdleGpu: false,
+      changesGlobalGpuState: false,
+      limitGranularity: { memoryBytes: MIB, smPercent: null },
+    };
+  }
+
+  /** With partitions no tenant can have another percentage. */
+  override limits(tenant: Tenant = SOLE_TENANT): Limits {
+    const limits = super.limits(tenant);
+    return this.#options.partition === undefined ? limits : { ...limits, smPercent: null };
+  }
+
+  async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
+    const look = this.look(evidence);
+    const { gpu } = this.prepared.run;
+    const device = measuredDevice(description, gpu);
+    const { memoryBytes, smPercent } = this.limits(look.tenant);
+    const { partition } = this.#options;
+    const limits: Finding[] = [];
+    if (partition !== undefined) limits.push(partitionSize(device, gpu.multiprocessors, partition));
+    else if (smPercent !== null && smPercent !== 100)
+      limits.push(threadPercentage(device, gpu.multiprocessors, smPercent));
+    if (memoryBytes !== null) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
+    return judge(description, look, null, [
+      mpsClient(device),
+      ...bareDriver(description),
+      deviceSeen(device, gpu),
+      ...limits,
+      ...allocationCanary(look.probe, this.canaries(look.tenant)),
+    ]);
+  }
+
+  /** set_active_thread_percentage of the control program affects only new clients. */
+  changeLimit(): Promise<string> {
+    return Promise.resolve('MPS fixes the thread percentage of a client when it starts');
+  }
+
+  protected override wantedLimits(): WantedLimits {
+    return this.#options;
+  }
+
+  override async prepareTenant({ id }: Tenant): Promise<void> {
+    if (this.#control === null) return;
+    const daemon = await this.#startOnce(this.#control);
+    const { partition } = this.#options;
+    const own = this.#living.get(id) ?? null;
+    this.#living.set(id, partition === undefined || own !== null ? own : await daemon.addPartition(partition));
+  }
+
+  override async reap({ id }: Tenant): Promise<void> {
+    const partition = this.#living.get(id) ?? null;
+    this.#living.delete(id);
+    if (this.#living.size > 0) {
+      if (partition !== null) await this.#daemon?.removePartition(partition);
+      return;
+    }
+    const [left] = await this.#quit();
+    if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
+  }
+
+  /** After a fault the server accepts no client until all clients have left; a new daemon accepts them at once. */
+  async recover(): Promise<void> {
+    const [left] = await this.#quit();
+    if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
+    const tenants = [...this.#living.keys()];
+    this.#living.clear();
+    for (const id of tenants) await this.prepareTenant({ id });
+  }
+
+  protected override begin({ directory }: Prepared): Promise<void> {
+    if (directory.length > LONGEST_DIRECTORY)
+      throw new Error(
+        `Expected a directory of at most ${LONGEST_DIRECTORY} characters for the MPS daemon but received ${directory}: set TMPDIR to a shorter one.`,
+      );
+    return Promise.resolve();
+  }
+
+  protected override end(): Promise<string[]> {
+    this.#living.clear();
+    return this.#quit();
+  }
+
+  /** Ends a daemon that fails to start: left running, it would warm the driver for the other systems. */
+  async #startOnce(control: string): Promise<MpsDaemon> {
+    this.#daemon ??= this.#newDaemon(control);
+    const daemon = this.#daemon;
+    this.#starting ??= daemon.start();
+    try {
+      await this.#starting;
+      return daemon;
+    } catch (error) {
+      const left = await this.#quit();
+      if (left.length > 0 && error instanceof Error) error.message += ` ${left.join('; ')}.`;
+      throw error;
+    }
+  }
+
+  #newDaemon(control: string): MpsDaemon {
+    const { directory, run } = this.prepared;
+    const { caller, startTimeoutMs = run.timeoutMs ?? START_MS, partition } = this.#options;
+    const partitioned = partition !== undefined;
+    const path = caller.PATH ?? '';
+    return new MpsDaemon({ name: this.name, control, path, directory, run, startTimeoutMs, partitioned });
+  }
+
+  async #quit(): Promise<string[]> {
+    const daemon = this.#daemon;
+    this.#daemon = null;
+    this.#starting = null;
+    return daemon ? daemon.quit() : [];
+  }
+
+  protected variables(tenant: Tenant): Record<string, string> {
+    const { memoryBytes, smPercent } = this.limits(tenant);
+    const partition = this.#living.get(tenant.id) ?? null;
+    return {
+      ...placesOf(this.prepared.directory),
+      ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
+      ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
+      // The daemon shows its clients only the measured GPU, as device 0.
+      ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: `0=${Math.floor(memoryBytes / MIB)}M` }),
+    };
+  }
+}
+
+function whyUnavailable(control: string | null, partition: number | undefined): string | null {
+  if (control === null) return `${CONTROL} is not in PATH`;
+  if (partition === undefined || knowsPartitions(control)) return null;
+  return `${control} has no command sm_partition: static partitioning needs a control program of 13.1 or newer (driver R590)`;
+}

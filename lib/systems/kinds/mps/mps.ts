@@ -1,0 +1,33 @@
+/** `mps`: a private daemon of NVIDIA's Multi-Process Service. */
+import { integer, key, percent, size } from '../../../config/schema.js';
+import { nameOf } from '../../../config/label.js';
+import { settings } from '../../../config/read.js';
+import { MpsSystem } from './mps-system.js';
+import { kindOf } from '../define.js';
+
+/** Chunks of SMs per partition; far more than any GPU has. */
+const MOST_CHUNKS = 256;
+
+const mpsSettings = settings({
+  name: nameOf('mps'),
+  memory: key(size(), 'Memory limit per process. Default: none.'),
+  sm: key(
+    percent(),
+    'Percentage of the multiprocessors that a client may use at once, 1 to 100. Not together with partition. Default: none.',
+  ),
+  partition: key(
+    integer(1, MOST_CHUNKS, 'CHUNKS'),
+    'Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none.',
+  ),
+});
+
+export const mps = kindOf({
+  about: 'a private daemon of the Multi-Process Service',
+  settings: mpsSettings,
+  create({ settings: { memory, sm, partition }, name, place, surroundings: { caller } }) {
+    // With static partitions the driver ignores thread percentages.
+    if (partition !== undefined && sm !== undefined)
+      throw place.error('partition', 'Expected sm or partition of mps but received both.');
+    return new MpsSystem({ name, caller, memory, sm, partition });
+  },
+});

@@ -1,0 +1,38 @@
+/** The bare driver. With several tenants at once it is time-slicing, not a baseline. */
+import type { Description } from '../../../workers/description.js';
+import { bareDriver, deviceSeen, measuredDevice, memoryView, noMpsClient } from '../../proof/attestation.js';
+import type { Finding } from '../../proof/proof-finding.js';
+import { judge } from '../../proof/judgement.js';
+import { Profile } from '../../profile.js';
+import { type Attestation, type Evidence, NO_LIMITS } from '../../system.js';
+
+export class NativeSystem extends Profile {
+  readonly kind = 'native';
+  readonly capabilities = NO_LIMITS;
+
+  async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
+    const { gpu } = this.prepared.run;
+    const look = this.look(evidence);
+    const device = measuredDevice(description, gpu);
+    return judge(description, look, null, [
+      ...bareDriver(description),
+      deviceSeen(device, gpu),
+      noMpsClient(device),
+      noMig(device?.migMode),
+      memoryView(device, look.probe, gpu, null),
+    ]);
+  }
+
+  protected variables(): Record<string, string> {
+    return {};
+  }
+}
+
+function noMig(mode: string | undefined): Finding {
+  return {
+    proof: 'MIG mode',
+    passed: mode === undefined ? null : mode !== 'enabled',
+    detail: mode ?? 'the worker does not see the GPU',
+    advice: 'Select a GPU that is not in MIG mode: an instance is not the bare card.',
+  };
+}

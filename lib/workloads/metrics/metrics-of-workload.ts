@@ -1,0 +1,278 @@
+/** The metrics of a workload: ids `NAME/wall`, `NAME/ready`, … and those that it extracts. All share the runs of a round. */
+import type { MeasureContext, Measured, MetricDefinition } from '../../metrics/core/metric.js';
+import { withoutNumber } from '../../metrics/core/metric.js';
+import type { PerChoice } from '../../metrics/core/per.js';
+import { type EnergyMetric, energyMetrics } from '../../costs/energy-metrics.js';
+import { median } from '../../stats/median.js';
+import type { Delta } from '../../stats/rule/effect.js';
+import { GRACE_MS } from '../../workers/kept-program.js';
+import { type ExecSettings, type Memory, measureRound, REPEAT_RULE, type Round } from '../round/round-of-runs.js';
+import type { MeasuredRun } from '../program/measured-run.js';
+import { decidingKey, representative } from './deciding.js';
+import { loadKeysOf, loadMetrics } from './load-metrics.js';
+import type { Reading } from './reading.js';
+import type { BuiltInKey, ExtractedMetric, LoadKey, Workload } from '../workload-type.js';
+
+/** The exported library function. */
+export const FUNCTION = 'execWorkloads';
+
+export interface Kind {
+  name: string;
+  unit: string;
+  question: string;
+  delta: Delta;
+  per?: PerChoice;
+  of: (run: MeasuredRun) => Reading;
+  /** What else its results say. */
+  details?: (runs: readonly MeasuredRun[]) => Measured['details'];
+}
+
+const known = (value: number | null | undefined, missing: string): Reading =>
+  value === null || value === undefined ? { missing } : { value };
+
+/** δ as for the metrics of this tool: 2 %, and 5 % where the host's scheduler decides. */
+export const kinds: Record<BuiltInKey, Kind> = {
+  wall: {
+    name: 'wall time',
+    unit: 's',
+    question: 'How long does the program run, from just before its fork to its end?',
+    delta: { relative: 0.02 },
+    of: ({ wallSeconds }) => known(wallSeconds, 'it was stopped'),
+  },
+  ready: {
+    name: 'time to ready',
+    unit: 's',
+    question: 'How long does the program take until it can serve?',
+    delta: { relative: 0.05 },
+    of: ({ readySeconds }) => known(readySeconds, 'it never was ready'),
+  },
+  cpu: {
+    name: 'CPU time',
+    unit: 's',
+    question: 'How much processor time do all its processes use together, in user and kernel mode?',
+    delta: { relative: 0.05 },
+    of: ({ used }) => known(used && (used.cpuUserUs + used.cpuSystemUs) / 1e6, NOT_BELOW),
+  },
+  'host-memory': {
+    name: 'peak host memory',
+    unit: 'bytes',
+    question: 'How much memory of the host do its processes hold at one time?',
+    delta: { relative: 0.02 },
+    of: ({ used, watched }) => known(used && Math.max(used.largestProcessBytes, watched.residentBytes ?? 0), NOT_BELOW),
+  },
+  'gpu-memory': {
+    name: 'peak GPU memory',
+    unit: 'bytes',
+    question: 'How much memory of the GPU do its processes hold at one time?',
+    delta: { relative: 0.02 },
+    of: ({ gpu }) => known(gpu.seen.programBytes, 'NVML listed no process of the program'),
+  },
+  energy: {
+    name: 'energy of the GPU',
+    unit: 'J',
+    question: 'How much energy does the whole GPU use while the program runs?',
+    delta: { relative: 0.05 },
+    of: ({ gpu: { seen } }) => ('joules' in seen.energy ? { value: seen.energy.joules } : seen.energy),
+    details: (runs) => ({ by: sourcesOf(runs) }),
+  },
+};
+
+/** Nobody counts what a program used that a daemon started. */
+const NOT_BELOW = 'its processes were children of the daemon of a container runtime, so what they used is not known';
+/** `counter` of NVML, or integrated `power`. */
+const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
+  ...new Set(runs.flatMap(({ gpu: { seen } }) => ('by' in seen.energy ? [seen.energy.by] : []))),
+];
+
+/** Where no number is no failure of the program. */
+export const optional: readonly BuiltInKey[] = ['cpu', 'host-memory', 'gpu-memory', 'energy'];
+
+export function keysOf({ ready, stopAfterSeconds }: Workload): BuiltInKey[] {
+  return [
+    ...(stopAfterSeconds === null ? (['wall'] as const) : []),
+    ...(ready ? (['ready'] as const) : []),
+    ...optional,
+  ];
+}
+
+/** In the order of reports. */
+export function metricsOfWorkload(workload: Workload, settings: ExecSettings): MetricDefinition[] {
+  const memory: Memory = { referenceC: null, failed: new Map() };
+  const keys = keysOf(workload);
+  const shared = (context: MeasureContext) =>
+    context.once.get(`workload ${workload.name}`, () => measureRound(workload, settings, memory, context));
+  const definition = (key: string, kind: Kind, direction: MetricDefinition['direction'], isOptional: boolean) => {
+    const isFirst = key === keys[0];
+    const per = kind.per && { per: kind.per };
+    return {
+      id: `${workload.name}/${key}`,
+      name: kind.name,
+      category: 'workload',
+      unit: kind.unit,
+      direction,
+      question: kind.question,
+      estimator: 'median of runs',
+      delta: kind.delta,
+      ...per,
+      needs: [],
+      functionName: FUNCTION,
+      where: 'fresh-processes',
+      // Not known before it ran: for the interval at which the GPU is sampled.
+      seconds: { quick: 100, standard: 100, thorough: 100 },
+      deadlineSeconds: deadlineOf(workload),
+      measure: async (context) => {
+        const round = await shared(context);
+        const own = kind.details?.(round.runs);
+        const details = { delta: kind.delta, ...per, ...own, ...(isFirst && detailsOf(workload, round)) };
+        return measured(round, kind, isOptional, details);
+      },
+    } satisfies MetricDefinition;
+  };
+  return [
+    ...keys.map((key) => definition(key, kinds[key], 'lower', optional.includes(key))),
+    ...loadKeysOf(workload).map((key) => definition(key, kindOfLoad(key), loadMetrics[key].direction, false)),
+    ...workload.metrics.map((metric) => definition(metric.key, kindOf(metric), metric.direction, false)),
+    ...energyMetrics(workload.metrics).map((metric) => definition(metric.key, energyKind(metric), 'lower', true)),
+  ];
+}
+
+/** Both numbers were measured in the same run. */
+const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
+  name,
+  unit: 'J',
+  question: 'How much energy does the whole GPU use for each that the run counted?',
+  delta: kinds.energy.delta,
+  of: (run) => {
+    const [energy, count] = [kinds.energy.of(run), extractedOf(run, counter)];
+    if ('missing' in energy) return energy;
+    if ('missing' in count) return { missing: `${counter}: ${count.missing}` };
+    return count.value > 0 ? { value: energy.value / count.value } : { missing: `${counter} is ${count.value}` };
+  },
+});
+
+const extractedOf = ({ extracted }: MeasuredRun, key: string): Reading =>
+  extracted.get(key) ?? { missing: 'it was not looked for' };
+
+export const kindOfLoad = (key: LoadKey): Kind => ({
+  ...loadMetrics[key],
+  of: ({ load }) => load?.readings[key] ?? { missing: 'its load was not sent' },
+});
+
+export const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
+  name: key,
+  unit,
+  question: 'What does the program say of itself?',
+  delta,
+  ...(per && { per }),
+  of: (run) => extractedOf(run, key),
+  details: (runs) => ({ numbers: runs.map((run) => numbersOf(run, key)) }),
+});
+
+/** From how many numbers that of a run was chosen; null where it has none. */
+function numbersOf({ extracted }: Pick<MeasuredRun, 'extracted'>, key: string): number | null {
+  const found = extracted.get(key);
+  return found && 'numbers' in found ? found.numbers : null;
+}
+
+/** Runs that printed a metric unequally often: a mean or a sum of them is not of the same thing. */
+function unequalNotes({ metrics }: Workload, runs: readonly MeasuredRun[]): string[] {
+  return metrics.flatMap(({ key }) => {
+    const counts = runs.flatMap((run) => numbersOf(run, key) ?? []);
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return counts.length > 1 && least < most ? [`${key}: ${least} to ${most} numbers a run`] : [];
+  });
+}
+
+export function measured(
+  round: Pick<Round, 'failure' | 'invalid' | 'runs' | 'checks'>,
+  kind: Kind,
+  isOptional: boolean,
+  details: Measured['details'],
+): Measured {
+  const { failure, invalid, runs, checks } = round;
+  const without = (status: 'failed' | 'invalid' | 'unsupported', reason: string): Measured => ({
+    ...withoutNumber(status, reason, details),
+    checks,
+    processes: runs.length,
+  });
+  if (invalid !== null) return without('invalid', invalid);
+  if (failure !== null) return without('failed', failure);
+  const readings = runs.map(kind.of);
+  const missing = readings.flatMap((reading) => ('missing' in reading ? [reading] : []));
+  const first = missing.find(({ status }) => status === 'invalid') ?? missing[0];
+  if (first !== undefined) {
+    const some = missing.length === runs.length ? '' : ` (in ${missing.length} of ${runs.length} runs)`;
+    return without(first.status ?? (isOptional ? 'unsupported' : 'failed'), `${first.missing}${some}`);
+  }
+  const values = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
+  const { value, ci95 } = median(values);
+  return {
+    value,
+    ci95,
+    ciScope: 'between-processes',
+    processes: runs.length,
+    headline: Float64Array.from(values),
+    details,
+    checks,
+  };
+}
+
+/** Details that a round of a workload has once, in its first metric. */
+function detailsOf(workload: Workload, { runs, warmups, cvs, notes: ofRuns }: Round): Measured['details'] {
+  const notes = [...ofRuns, ...unequalNotes(workload, runs)];
+  const shown = representative(workload, runs);
+  const timeline = shown?.run.gpu.seen.timeline ?? null;
+  return {
+    rule: {
+      ...REPEAT_RULE,
+      of: decidingKey(workload),
+      cvs,
+      repeats: Math.max(0, cvs.length - 1),
+    },
+    runs: [...warmups.map((run) => rowOf(run, true)), ...runs.map((run) => rowOf(run, false))],
+    ...(notes.length > 0 && { notes }),
+    ...(shown && timeline && { timeline: { run: shown.index + 1, ...timeline } }),
+  };
+}
+
+export function rowOf(run: MeasuredRun, warmup: boolean) {
+  const { wallSeconds, readySeconds, used, watched, gpu, load, proof, cooled, failure, extracted } = run;
+  const { samples, energy } = gpu.seen;
+  return {
+    warmup,
+    wallSeconds,
+    readySeconds,
+    cpuUserSeconds: used && used.cpuUserUs / 1e6,
+    cpuSystemSeconds: used && used.cpuSystemUs / 1e6,
+    largestProcessBytes: used && used.largestProcessBytes,
+    residentBytes: watched.residentBytes,
+    processes: new Set(watched.processes.map(({ pid }) => pid)).size,
+    readings: samples,
+    ...('by' in energy && { energyJ: energy.joules, energyBy: energy.by }),
+    ...(load && { load: load.row }),
+    temperatureC: cooled.temperatureC,
+    waitedSeconds: cooled.waitedSeconds,
+    proof: proof.state,
+    ...(failure !== null && { failure }),
+    ...Object.fromEntries([...extracted].map(([key, found]) => [key, 'value' in found ? found.value : null])),
+  };
+}
+
+/** Node's timers take no more than 2³¹ ms. */
+export const LONGEST_S = 2e6;
+const SLACK_S = 120;
+/** Start, stragglers, proof and extraction of a run. */
+export const PER_RUN_S = 60;
+
+/** Longer than all its own time limits together: it ends what hangs between them. `timesEach`: programs started for a run. */
+export function deadlineOf(
+  { warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload,
+  timesEach = 1,
+): number {
+  const runs = warmup + iterations * (1 + REPEAT_RULE.mostRepeats);
+  const each = timeoutSeconds + GRACE_MS / 1_000 + coolDown.pauseSeconds + coolDown.mostSeconds + PER_RUN_S;
+  return Math.min(
+    LONGEST_S,
+    SLACK_S + timesEach * runs * each + (setup.length + teardown.length) * (timeoutSeconds + PER_RUN_S),
+  );
+}

@@ -1,0 +1,24 @@
+/** Which processes NVML listed on the GPU during a run, as clients of MPS or not. */
+import type { GpuProcessSample } from '../../monitor/sample.js';
+
+export interface ListedByNvml {
+  /** As clients of MPS, at least once. */
+  clients: ReadonlySet<number>;
+  /** Never as clients: in how many samples. */
+  others: ReadonlyMap<number, number>;
+}
+
+export class ListedProcesses implements ListedByNvml {
+  readonly clients = new Set<number>();
+  readonly others = new Map<number, number>();
+
+  add(processes: readonly GpuProcessSample[]): void {
+    for (const { pid, mpsClient } of processes) {
+      if (mpsClient === null) continue;
+      if (mpsClient) {
+        this.clients.add(pid);
+        this.others.delete(pid);
+      } else if (!this.clients.has(pid)) this.others.set(pid, (this.others.get(pid) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/** What a run prints: the beginning and the end in memory, the first 16 MiB in a log file, and its length. */
+import type { WriteStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { LineSplitter } from '../../workers/lines.js';
+import { closed, cutText, LOG_BYTES, newFile, unwrittenText } from './run-file.js';
+
+/** How much of the beginning and of the end of a stream is kept in memory. */
+export const IN_MEMORY_BYTES = 2 ** 20;
+const LONGEST_LINE = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/** One of the two streams of a run. */
+export class Captured {
+  readonly #head: Buffer[] = [];
+  readonly #tail: Buffer[] = [];
+  readonly #path: string | null;
+  readonly #lines: LineSplitter;
+  #log: WriteStream | null = null;
+  #logFailure: string | null = null;
+  #headBytes = 0;
+  #tailBytes = 0;
+  #bytes = 0;
+  #onLine: ((line: string) => void) | null = null;
+
+  /** `path`: of the log file, made when there is something in it; null keeps none. */
+  constructor(stream: Readable, path: string | null) {
+    this.#path = path;
+    this.#lines = new LineSplitter((line) => this.#onLine?.(line));
+    stream.on('data', (chunk: Buffer) => this.#add(chunk));
+    // The stream was destroyed after the end: what was read is kept.
+    stream.on('error', () => {});
+  }
+
+  /** Gets every line (its first 64 KiB), also those that were printed before this was set; null ends it. */
+  set onLine(listener: ((line: string) => void) | null) {
+    this.#onLine = listener && ((line) => listener(line.slice(0, LONGEST_LINE)));
+    if (listener) for (const part of this.#parts()) this.#lines.push(part);
+  }
+
+  /** All that was printed. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** All of it; the whole lines at the beginning if `tail` is not null. */
+  get head(): string {
+    return (this.#parts()[0] as Buffer).toString('utf8');
+  }
+
+  /** The whole lines at the end where a part in the middle is missing, else null. */
+  get tail(): string | null {
+    return this.#parts()[1]?.toString('utf8') ?? null;
+  }
+
+  /** What is in memory, without the halves of the lines at the cut. */
+  #parts(): Buffer[] {
+    if (!this.#isCut) return [Buffer.concat([...this.#head, ...this.#tail])];
+    const [head, tail] = [Buffer.concat(this.#head), Buffer.concat(this.#tail)];
+    const newline = tail.indexOf(NEWLINE);
+    return [
+      head.subarray(0, head.lastIndexOf(NEWLINE) + 1),
+      newline < 0 ? Buffer.alloc(0) : tail.subarray(newline + 1),
+    ];
+  }
+
+  get #isCut(): boolean {
+    return this.#bytes > this.#headBytes + this.#tailBytes;
+  }
+
+  /** For a message: the last lines, cut to what a person reads. */
+  lastWords(): string {
+    const lines = Buffer.concat([...this.#head, ...this.#tail].slice(-8))
+      .toString('utf8')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+    return lines.slice(-3).join(' | ').slice(-500);
+  }
+
+  /** Returns why the log is not complete; null if it is. */
+  async close(): Promise<string | null> {
+    this.#lines.end();
+    if (this.#log) await closed(this.#log);
+    if (this.#logFailure !== null) return this.#logFailure;
+    return this.#path === null || this.#bytes <= LOG_BYTES ? null : cutText(this.#path, this.#bytes);
+  }
+
+  #add(chunk: Buffer): void {
+    if (this.#onLine) this.#lines.push(chunk);
+    this.#write(chunk);
+    this.#bytes += chunk.length;
+    const toHead = chunk.subarray(0, Math.max(0, IN_MEMORY_BYTES - this.#headBytes));
+    const rest = chunk.subarray(toHead.length);
+    if (toHead.length > 0) this.#head.push(Buffer.from(toHead));
+    this.#headBytes += toHead.length;
+    if (rest.length > 0) this.#addToTail(Buffer.from(rest.subarray(-IN_MEMORY_BYTES)));
+  }
+
+  #addToTail(rest: Buffer): void {
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
+    while (this.#tailBytes > IN_MEMORY_BYTES && this.#tail.length > 1)
+      this.#tailBytes -= (this.#tail.shift() as Buffer).length;
+  }
+
+  #write(chunk: Buffer): void {
+    const room = LOG_BYTES - this.#bytes;
+    if (this.#path === null || room <= 0 || this.#logFailure !== null) return;
+    const path = this.#path;
+    this.#log ??= newFile(path, (error) => {
+      this.#logFailure = unwrittenText(path, error);
+    });
+    this.#log?.write(chunk.subarray(0, room));
+  }
+}

@@ -1,0 +1,48 @@
+/** The environment of a program: that of the system's workers, and what the workload says. */
+import { instanceVariables, isInstance, type NamedGpu } from '../../environment/named-gpu.js';
+import { loaderPath } from '../../systems/process/loader-path.js';
+import type { System, Tenant } from '../../systems/system.js';
+import type { Workload } from '../workload-type.js';
+
+interface ProgramSurroundings {
+  system: System;
+  /** Default: the one whose round it is. */
+  tenant?: Tenant;
+  /** The caller's, for `passEnv`. */
+  caller: NodeJS.ProcessEnv;
+  /** The folder of the simulated driver, which the program must find as libcuda.so.1; null where it is not simulated. */
+  simulatedDriver: string | null;
+  /** The one that is meant; null where the system shows only that one, or it is not known. */
+  gpu: NamedGpu | null;
+}
+
+/** Workers have them to be kept from an MPS daemon of somebody else. */
+const always = ['CUDA_MPS_PIPE_DIRECTORY'];
+
+/** Or why there is none: the program would not be under the system. */
+export type ProgramEnvironment = { environment: NodeJS.ProcessEnv } | { refused: string };
+
+export async function programEnvironment(
+  { env, passEnv }: Pick<Workload, 'env' | 'passEnv'>,
+  { system, tenant, caller, simulatedDriver, gpu }: ProgramSurroundings,
+): Promise<ProgramEnvironment> {
+  const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
+  const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
+  const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));
+  if (taken !== undefined) return { refused: `${taken} is set by ${system.name}: remove it from the workload` };
+  const environment = { ...(gpu && onlyGpu(gpu)), ...system.environment(tenant), ...own };
+  if (simulatedDriver === null) return { environment };
+  const { LD_LIBRARY_PATH: path } = environment;
+  const driver = await loaderPath(simulatedDriver);
+  return { environment: { ...environment, LD_LIBRARY_PATH: path ? `${driver}:${path}` : driver } };
+}
+
+/**
+ * By itself the driver puts the fastest GPU first, and a MIG instance has no index. A program takes the first GPU by
+ * itself; layers read CUDA_VISIBLE_DEVICES as a number, and some fail with it, so for the first GPU it stays unset.
+ */
+function onlyGpu({ index, uuid }: NamedGpu): NodeJS.ProcessEnv {
+  if (isInstance(uuid)) return instanceVariables(uuid);
+  const order = { CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
+  return index === 0 ? order : { ...order, CUDA_VISIBLE_DEVICES: String(index) };
+}

@@ -1,0 +1,313 @@
+/** One run of a program: from its start until nothing of it is left. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keeperOrThrow, witnessLibrary } from '../../native/load.js';
+import { GRACE_MS, KeptProgram, leftText, type Outcome, STRAGGLER_MS, type Used } from '../../workers/kept-program.js';
+import type { Launcher, RemoteCommand } from '../../workers/launcher.js';
+import { type Extracted, extract, type FileStates, fileStates } from '../metrics/extract.js';
+import type { GpuRecord } from '../round/gpu-record.js';
+import { Captured } from './output.js';
+import type { ProcessProof } from '../proof/proof-state.js';
+import { type Expected, proofOf } from '../proof/proof.js';
+import { readinessText, readyTooEarly, whenReady } from './ready.js';
+import type { NotReady } from './ready-look.js';
+import { phasesOf, type RunPhase } from './run-phases.js';
+import type { SeenProcess } from '../proof/seen-process.js';
+import { type GpuUse, Watch, type Watched } from './watch.js';
+import { type Witness, witnessOf } from '../proof/witness.js';
+import type { Readiness, Workload } from '../workload-type.js';
+
+export interface RunRequest {
+  workload: Workload;
+  /** Before the program, e.g. of a custom system. */
+  argvPrefix: readonly string[];
+  launcher: Launcher;
+  environment: NodeJS.ProcessEnv;
+  /** Path of the log files without their ending; null keeps none. */
+  logs: string | null;
+  expected: Expected;
+  /** What the monitor sees of the GPU meanwhile. */
+  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'listed' | 'onProcesses'>;
+  /**
+   * Called when the program is ready; it is stopped, where it is to be, once this resolves. It must not reject but with the
+   * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
+   */
+  whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
+  /** Called with the reason why it is not ready yet, whenever it is another one. */
+  onWaiting?: (notReady: NotReady) => void;
+  /** Only for a program that runs beside others. */
+  beside?: Beside;
+  signal: AbortSignal;
+}
+
+export interface Beside {
+  /** When this resolves the program is stopped. How it ends then is no failure. */
+  enough: Promise<void>;
+  onGpu: (how: GpuUse, atNs: number) => void;
+}
+
+export interface Run {
+  /** Why none of its numbers counts; null if they do. */
+  failure: string | null;
+  /** Messages about a run whose numbers count. */
+  notes: string[];
+  /** Null for a program that was stopped. */
+  wallSeconds: number | null;
+  readySeconds: number | null;
+  used: Used | null;
+  watched: Watched;
+  proof: ProcessProof;
+  extracted: ReadonlyMap<string, Extracted>;
+  /** In the order of time, without gaps; empty if the program did not start. */
+  phases: RunPhase[];
+}
+
+/** What is said of shorter ones would be noise. */
+const SHORTEST_OUTLIVED_S = 0.01;
+const outlivedText = (seconds: number): string =>
+  `processes that it started ran for ${seconds.toFixed(2)} s after its first one had ended: the wall time includes them`;
+/** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
+const REMOVAL_MS = 20_000;
+const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set(), unfollowed: new Set() };
+
+/** Rejects only with the reason of the signal. Nothing of the program is left then, either. */
+export async function runOnce(request: RunRequest): Promise<Run> {
+  const { workload, signal } = request;
+  signal.throwIfAborted();
+  const early = workload.ready && (await readyTooEarly(workload.ready, { cwd: workload.cwd, outputs: [], signal }));
+  if (early) return failedRun(`the time to ready cannot be measured: ${early}`);
+  const before = await fileStates(workload.metrics, workload.cwd);
+  const { launcher, argvPrefix, environment } = request;
+  const remote = launcher.remote?.([...argvPrefix, ...workload.argv], { environment, cwd: workload.cwd }) ?? null;
+  // What is in a container is looked at from outside: its image may have another C library.
+  const witness = remote ? null : await witnessOf(witnessLibrary());
+  try {
+    return await startedRun(request, { before, witness, remote });
+  } finally {
+    await witness?.remove();
+  }
+}
+
+/** How many of them the witness has not seen either. */
+function unseenOf({ unfollowed }: Watched, seen: readonly SeenProcess[]): number {
+  const known = new Set(seen.map(({ pid }) => pid));
+  return [...unfollowed].filter((pid) => !known.has(pid)).length;
+}
+
+interface Beginning {
+  before: FileStates;
+  witness: Witness | null;
+  /** Null for a program that is started on this machine. */
+  remote: RemoteCommand | null;
+}
+
+async function startedRun(request: RunRequest, { before, witness, remote }: Beginning): Promise<Run> {
+  const { workload, argvPrefix, environment, logs, signal } = request;
+  const here = witness ? witness.variables(environment) : environment;
+  const program = new KeptProgram(remote?.argv ?? [...argvPrefix, ...workload.argv], {
+    keeper: keeperOrThrow(),
+    environment: remote?.environment ?? here,
+    cwd: remote ? '/' : workload.cwd,
+    stragglerMs: remote ? REMOVAL_MS : STRAGGLER_MS,
+    // The runtime ends it before: a client that is killed leaves its container behind.
+    graceMs: remote ? GRACE_MS + REMOVAL_MS : GRACE_MS,
+  });
+  const captured = {
+    stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
+    stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
+  };
+  const isMps = request.expected.usesMps === true;
+  const watch =
+    program.keeperPid === null
+      ? null
+      : new Watch(program.keeperPid, {
+          container: remote?.where(),
+          onGpu: request.beside?.onGpu,
+          readsMpsPipes: isMps,
+        });
+  if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
+  const course = await followed(request, program, captured, remote);
+  const outcome = await program.done;
+  const left = (await remote?.remove()) ?? null;
+  const watched = watch?.stop() ?? NOTHING_WATCHED;
+  const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
+  signal.throwIfAborted();
+  const witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
+  const seen = [...witnessed.processes, ...watched.processes];
+  const words = captured.stderr.lastWords() || captured.stdout.lastWords();
+  const failure = left ?? failureOf(workload, course, outcome, words);
+  const extracted = new Map<string, Extracted>();
+  if (failure === null)
+    for (const metric of workload.metrics)
+      extracted.set(metric.key, await extract(metric, { ...captured, cwd: workload.cwd, before, signal }));
+  const pids = new Set([...watched.pids, ...seen.map(({ pid }) => pid)]);
+  const listed = isMps ? ((await request.gpu?.listed()) ?? null) : null;
+  const fromNs = course.fromNs ?? 0;
+  const toNs = outcome.main?.atNs ?? fromNs;
+  const ended = course.stoppedBecause === null ? outcome.main : null;
+  // What a container runtime does after its client is not the program's.
+  const outlived = remote || !ended ? 0 : Math.max(0, (outcome.lastNs ?? 0) - ended.atNs) / 1e9;
+  const notes = [...extracted.values()].flatMap((found) => ('notes' in found ? found.notes : []));
+  return {
+    failure,
+    notes: [...cut, ...(outlived >= SHORTEST_OUTLIVED_S ? [outlivedText(outlived)] : []), ...notes],
+    wallSeconds: ended && (ended.atNs - fromNs) / 1e9 + outlived,
+    readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
+    used: remote?.isParent === false ? null : outcome.used,
+    watched: { ...watched, pids },
+    proof: await proofOf(seen, {
+      ...request.expected,
+      unread: witnessed.unread + unseenOf(watched, seen),
+      ...(remote && { container: remote.where() }),
+      ...(isMps && { mps: { pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '', pids, listed } }),
+    }),
+    extracted,
+    phases: phasesOf(course, toNs),
+  };
+}
+
+type StopReason = 'timeout' | 'ready' | 'abort' | 'enough';
+
+interface Course {
+  /** Null where nothing was started. */
+  fromNs: number | null;
+  readyNs: number | null;
+  /** Why it was not ready at the last look; null where nobody looked. */
+  notReady: string | null;
+  /** Why it was stopped; null where it ended by itself. */
+  stoppedBecause: StopReason | null;
+  stoppedNs: number | null;
+  /** State of `whileReady`: not begun, under way, or done. */
+  serving: 'no' | 'now' | 'done';
+}
+
+/** Follows a run until its first process has ended, by itself or because it was stopped. */
+async function followed(
+  { workload, whileReady, onWaiting, gpu, beside, signal }: RunRequest,
+  program: KeptProgram,
+  captured: { stdout: Captured; stderr: Captured },
+  remote: RemoteCommand | null,
+): Promise<Course> {
+  const course: Course = {
+    fromNs: null,
+    readyNs: null,
+    notReady: null,
+    stoppedBecause: null,
+    stoppedNs: null,
+    serving: 'no',
+  };
+  const over = new AbortController();
+  let removal: NodeJS.Timeout | undefined;
+  /** Aborted already when the program is being stopped, so that nothing waits for it any longer. */
+  const halted = new AbortController();
+  const stop = (because: StopReason) => {
+    if (over.signal.aborted) return;
+    course.stoppedBecause ??= because;
+    course.stoppedNs ??= Number(process.hrtime.bigint());
+    program.stop();
+    if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
+    halted.abort();
+  };
+  const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
+  const aborted = () => stop('abort');
+  signal.addEventListener('abort', aborted, { once: true });
+  if (signal.aborted) aborted();
+  void beside?.enough.then(() => stop('enough'));
+  const readiness = async () => {
+    if (!workload.ready) return;
+    const living = AbortSignal.any([halted.signal, signal]);
+    // Every look listens to it.
+    setMaxListeners(0, living);
+    course.readyNs = await whenReady(workload.ready, {
+      cwd: workload.cwd,
+      outputs: [captured.stdout, captured.stderr],
+      signal: living,
+      onWaiting: (notReady) => {
+        course.notReady = notReady.reason;
+        onWaiting?.(notReady);
+      },
+    });
+    course.serving = 'now';
+    await whileReady?.(living, course.fromNs ?? 0);
+    if (living.aborted) return;
+    course.serving = 'done';
+    if (workload.stopAfterSeconds === null) return;
+    await sleep(1_000 * workload.stopAfterSeconds, undefined, { signal: living });
+    stop('ready');
+  };
+  try {
+    course.fromNs = (await program.begun)?.atNs ?? null;
+    if (course.fromNs !== null) gpu?.begin(course.fromNs);
+    // It may end before it is ready: then `over` ends the wait.
+    const waiting = readiness().catch((error: unknown) => {
+      if (!halted.signal.aborted && !signal.aborted) throw error;
+    });
+    const ended = program.mainEnded.then((main) => {
+      if (main) gpu?.end(main.atNs);
+      over.abort();
+      halted.abort();
+    });
+    await Promise.all([ended, waiting]);
+    return course;
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(removal);
+    signal.removeEventListener('abort', aborted);
+    over.abort();
+    halted.abort();
+  }
+}
+
+const TERM = 15;
+const asked = 128 + TERM;
+
+function failureOf(workload: Workload, course: Course, outcome: Outcome, words: string): string | null {
+  const { main, left, stuck, refused } = outcome;
+  const said = words === '' ? '' : ` It last printed: ${words}`;
+  if (refused !== null) return `it could not be started: ${refused}`;
+  if (main === null) return 'gvb-keeper, which started it, was killed: what was left of it was killed, too';
+  if (stuck !== null) return `${stuck} could not be killed: it may hang in the driver. End it before you measure again`;
+  if (course.stoppedBecause === 'enough') return null;
+  if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
+  if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
+    return `it ${main.how} before it was ready (${awaitedText(workload.ready, course)}).${said}`;
+  if (left !== null)
+    return `it ${main.how} and left ${leftText(left)}: its time is not that of its work. Keep it in the foreground`;
+  if (workload.load && course.serving === 'now' && course.stoppedBecause === null)
+    return `it ${main.how} under its load, before all requests were answered.${said}`;
+  const { exitCode, signal } = main;
+  // As it was asked to.
+  if (course.stoppedBecause === 'ready' && (signal === TERM || exitCode === asked)) return null;
+  if (exitCode !== null && workload.exitCodes.includes(exitCode)) return null;
+  if (course.stoppedBecause === 'ready') return `when it was stopped it ${main.how}.${said}`;
+  return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;
+}
+
+const awaitedText = (ready: Readiness, { notReady }: Course): string =>
+  `${readinessText(ready)}${notReady === null ? '' : `; last: ${notReady}`}`;
+
+function timeoutText({ timeoutSeconds, ready, load }: Workload, course: Course, how: string): string {
+  const { readyNs, serving } = course;
+  const what =
+    ready && readyNs === null
+      ? `it was not ready (${awaitedText(ready, course)})`
+      : serving === 'now' && load
+        ? 'its load was not over'
+        : 'it had not ended';
+  return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
+}
+
+/** The run of a program that was not started. */
+export function failedRun(failure: string): Run {
+  return {
+    failure,
+    notes: [],
+    wallSeconds: null,
+    readySeconds: null,
+    used: null,
+    watched: NOTHING_WATCHED,
+    proof: { state: 'unproven', detail: 'it was not started' },
+    extracted: new Map(),
+    phases: [],
+  };
+}

@@ -1,0 +1,139 @@
+/** Watches the processes of a run from outside: their memory, and what is mapped in them. */
+import { readlinkSync } from 'node:fs';
+import { mappedFiles } from '../../systems/proof/ld-preload.js';
+import type { Container } from '../../workers/container/container.js';
+import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from './process-tree.js';
+import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
+
+const INTERVAL_MS = 100;
+/** When the first look is: most programs have been started by exec by then. */
+const FIRST_MS = 20;
+/** From the tenth look at a process on, only every tenth one reads its map. */
+const SPARSE = 10;
+/** Far more processes than a program has: one that starts others without end is not followed without end. */
+const MOST_PROCESSES = 1_000;
+const MOST_PIDS = 100_000;
+
+/** What shows that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
+export type GpuUse = 'listed' | 'mapped';
+
+export interface Watched {
+  processes: SeenProcess[];
+  /** Largest sum over all processes at one time; null if none was seen. */
+  residentBytes: number | null;
+  /** All PIDs of the program, also of processes that were not looked at. */
+  pids: ReadonlySet<number>;
+  /** Those of processes that there was no room to look at. */
+  unfollowed: ReadonlySet<number>;
+}
+
+interface WatchOptions {
+  /** Its processes may be below a daemon. */
+  container?: Container | undefined;
+  /** Learns of every process that is seen to use the GPU. */
+  onGpu?: ((how: GpuUse, atNs: number) => void) | undefined;
+  /** Whether to read which MPS daemon each process is told of. */
+  readsMpsPipes?: boolean;
+}
+
+interface Followed {
+  seen: SeenProcess;
+  looks: number;
+}
+
+const nowNs = (): number => Number(process.hrtime.bigint());
+
+export class Watch {
+  readonly #root: number;
+  readonly #container: Container | undefined;
+  readonly #followed = new Map<number, Followed>();
+  readonly #pids = new Set<number>();
+  readonly #unfollowed = new Set<number>();
+  /** Processes that NVML lists, also those of other programs. */
+  readonly #users = new Set<number>();
+  readonly #onGpu: (how: GpuUse, atNs: number) => void;
+  readonly #readsMpsPipes: boolean;
+  #residentBytes: number | null = null;
+  #timer: NodeJS.Timeout;
+
+  /** Watches what is below the process `root`, and in the container. */
+  constructor(root: number, { container, onGpu = () => {}, readsMpsPipes = false }: WatchOptions = {}) {
+    [this.#root, this.#container, this.#onGpu, this.#readsMpsPipes] = [root, container, onGpu, readsMpsPipes];
+    this.#timer = setTimeout(() => this.#look(), FIRST_MS);
+  }
+
+  /** Looks once more at processes of the program that NVML has begun to list. */
+  using(listed: readonly number[]): void {
+    const fresh = listed.filter((pid) => !this.#users.has(pid));
+    if (fresh.length === 0) return;
+    for (const pid of fresh) this.#users.add(pid);
+    const pids = this.#processes();
+    for (const pid of fresh) {
+      if (!pids.includes(pid)) continue;
+      this.#onGpu('listed', nowNs());
+      this.#lookAt(pid, true);
+    }
+  }
+
+  stop(): Watched {
+    clearTimeout(this.#timer);
+    return {
+      processes: [...this.#followed.values()].map(({ seen }) => seen),
+      residentBytes: this.#residentBytes,
+      pids: this.#pids,
+      unfollowed: this.#unfollowed,
+    };
+  }
+
+  #processes(): number[] {
+    const below = processesBelow(this.#root);
+    const first = this.#container?.first?.pid;
+    const pids = first === undefined || below.includes(first) ? below : [...below, first, ...processesBelow(first)];
+    for (const pid of pids) if (this.#pids.size < MOST_PIDS) this.#pids.add(pid);
+    return pids;
+  }
+
+  #look(): void {
+    const pids = this.#processes();
+    const sizes = pids.flatMap((pid) => residentBytes(pid) ?? []);
+    if (sizes.length > 0)
+      this.#residentBytes = Math.max(
+        this.#residentBytes ?? 0,
+        sizes.reduce((sum, size) => sum + size),
+      );
+    for (const pid of pids) this.#lookAt(pid);
+    this.#timer = setTimeout(() => this.#look(), INTERVAL_MS);
+  }
+
+  /**
+   * Reading the map of a process delays it for a moment. So the map is read at the 1st, 2nd, 4th and 8th look, then once a
+   * second, and when the process has just begun to use the GPU.
+   */
+  #lookAt(pid: number, isNewUser = false): void {
+    const before = this.#followed.get(pid);
+    const looks = (before?.looks ?? 0) + 1;
+    if (!before && this.#followed.size >= MOST_PROCESSES) return void this.#unfollowed.add(pid);
+    const isDue = isNewUser || (looks < SPARSE ? Number.isInteger(Math.log2(looks)) : looks % SPARSE === 0);
+    // Before its map: if it becomes another program in between, a map of the driver still has the variables it came with.
+    const mpsPipes = isDue && this.#readsMpsPipes ? variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY') : undefined;
+    const maps = isDue ? mapsOf(pid) : null;
+    const files = maps === null ? [] : mappedFiles(maps);
+    // A process that is just ending has an empty map: what was seen before is kept.
+    const seen =
+      files.length === 0
+        ? before?.seen
+        : { pid, name: nameOf(pid), files, ...mountsOf(pid), ...(mpsPipes !== undefined && { mpsPipes }) };
+    if (!seen) return;
+    if (usesGpu(seen)) this.#onGpu('mapped', nowNs());
+    this.#followed.set(pid, { seen, looks });
+  }
+}
+
+export function mountsOf(pid: number): { isElsewhere: boolean; mounts: string | null } {
+  try {
+    const mounts = readlinkSync(`/proc/${pid}/ns/mnt`);
+    return { mounts, isElsewhere: mounts !== readlinkSync('/proc/self/ns/mnt') };
+  } catch {
+    return { mounts: null, isElsewhere: true };
+  }
+}

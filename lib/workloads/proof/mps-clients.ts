@@ -1,0 +1,73 @@
+/**
+ * Whether the processes of a program were clients of the MPS daemon of its system, seen from outside: NVML lists clients
+ * separately, and the environment of a process names the pipe directory of the daemon that it looks for. A process that
+ * finds no daemon there uses the GPU without MPS.
+ */
+import type { ListedByNvml } from '../program/listed-processes.js';
+import type { ProcessProof } from './proof-state.js';
+import { type SeenProcess, usesGpu, who } from './seen-process.js';
+
+export interface MpsClients {
+  /** CUDA_MPS_PIPE_DIRECTORY of the system's processes. */
+  pipes: string;
+  /** All that the program's processes were seen to have. */
+  pids: ReadonlySet<number>;
+  /** Null if NVML's lists were not read during the run. */
+  listed: ListedByNvml | null;
+}
+
+/**
+ * NVML gives its two lists one after the other. A client that ends in between is in the list of all processes only, once.
+ */
+const TWICE = 2;
+
+/** `system`: its name. */
+export function mpsProof(
+  seen: readonly SeenProcess[],
+  system: string,
+  { pipes, pids, listed }: MpsClients,
+): ProcessProof {
+  const processes = byPid(seen);
+  const named = (pid: number) => who(processes.get(pid) ?? { pid, name: 'not looked at' });
+  const bypassing = [...(listed?.others ?? [])].find(([pid, samples]) => pids.has(pid) && samples >= TWICE);
+  if (bypassing)
+    return {
+      state: 'outside',
+      detail: `NVML lists ${named(bypassing[0])} on the GPU, but not as a client of MPS: it did not reach the daemon, or its environment was changed`,
+    };
+  const clients = [...(listed?.clients ?? [])].filter((pid) => pids.has(pid));
+  const users = new Set([...clients, ...[...processes.values()].filter(usesGpu).map(({ pid }) => pid)]);
+  for (const pid of users) {
+    const own = processes.get(pid)?.mpsPipes;
+    if (own !== undefined && own !== pipes) return { state: 'outside', detail: elsewhere(named(pid), own, system) };
+  }
+  const unproven = (detail: string): ProcessProof => ({ state: 'unproven', detail });
+  if (users.size === 0) return unproven('no process of the program was seen to use the GPU');
+  if (listed === null) return unproven("NVML's list of MPS clients was not read during the run");
+  if (clients.length === 0)
+    return unproven(
+      `NVML listed none of ${users.size} processes that used the driver as a client of MPS: they ended too soon, NVML has no such list here, or it shows other PIDs (as in a container)`,
+    );
+  const unread = [...users].find((pid) => processes.get(pid)?.mpsPipes === undefined);
+  if (unread !== undefined)
+    return unproven(`${named(unread)} used the driver, but ended before its CUDA_MPS_PIPE_DIRECTORY could be read`);
+  return {
+    state: 'proven',
+    detail: `NVML listed ${clients.length} of ${users.size} processes that used the driver as clients of MPS, and the environment of each names the daemon of ${system}`,
+  };
+}
+
+function elsewhere(process: string, pipes: string | null, system: string): string {
+  const what = pipes === null ? 'without CUDA_MPS_PIPE_DIRECTORY' : `with CUDA_MPS_PIPE_DIRECTORY=${pipes}`;
+  return `${process} used the driver ${what}, which is not the daemon of ${system}: its environment was changed`;
+}
+
+/** A process may have been seen by the witness and from outside. */
+function byPid(seen: readonly SeenProcess[]): Map<number, SeenProcess> {
+  const processes = new Map<number, SeenProcess>();
+  for (const each of seen) {
+    const before = processes.get(each.pid);
+    processes.set(each.pid, before ? { ...before, ...each, files: [...before.files, ...each.files] } : each);
+  }
+  return processes;
+}

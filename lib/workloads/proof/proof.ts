@@ -1,0 +1,167 @@
+/**
+ * Whether the processes of a program were under its system: by the files that were mapped in them, and by who owned the
+ * driver's functions there, compared with a worker in the same environment that was proven in the same round.
+ */
+import { isNative } from '../../results/recorded-kind.js';
+import { basename } from 'node:path';
+import type { Interceptor } from '../../systems/proof/interception.js';
+import { exportedSymbols } from '../../systems/proof/elf.js';
+import { sameFile } from '../../systems/proof/ld-preload.js';
+import { type Container, namespacesOf } from '../../workers/container/container.js';
+import { type MpsClients, mpsProof } from './mps-clients.js';
+import { escapeIn, interceptedIn, isComparable } from './driver-owners.js';
+import type { ProcessProof } from './proof-state.js';
+import { isDriver, isForked, isWitness, type SeenProcess, usesGpu, who } from './seen-process.js';
+
+export interface Expected {
+  /** Name of the system. */
+  system: string;
+  kind: string;
+  /** Whether they are clients of an MPS daemon. */
+  usesMps?: boolean;
+  /** The library that intercepts in its worker; null if none does. */
+  layer: string | null;
+  /**
+   * What it intercepts there; null if it shows nothing. Absent of a server that already ran (`load`): it has no witness, and
+   * is proven by mapped files alone.
+   */
+  intercepted?: Pick<Interceptor, 'byPath'> | null;
+  /** The container of the program; absent if it was started on this machine itself. */
+  container?: Container;
+  /** How many more processes were noticed and not looked at. Default: 0. */
+  unread?: number;
+  /** What is known of its processes as clients of MPS, under a system of that kind. */
+  mps?: MpsClients;
+}
+
+/** These export dlsym themselves, and are no layer. */
+const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
+
+/** A process may have been seen several times. */
+const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
+
+/** A process that was not looked at may be outside. */
+export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  const proof = await proofOfSeen(seen, expected);
+  const { unread = 0 } = expected;
+  if (unread === 0 || proof.state === 'outside') return proof;
+  return { state: 'unproven', detail: `${proof.detail}; ${unread} more were not looked at: there were too many` };
+}
+
+async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  if (expected.container) return inContainer(seen, expected, expected.container);
+  if (seen.length === 0)
+    return {
+      state: 'unproven',
+      detail:
+        'no process of the program could be looked at: it is statically linked, or of another architecture, and ended at once',
+    };
+  const elsewhere = seen.find((each) => each.isElsewhere && usesGpu(each));
+  if (elsewhere)
+    return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
+  if (expected.layer !== null) return underLayer(seen, expected.layer, expected.intercepted);
+  if (isNative({ system: expected })) return bare(seen);
+  if (expected.mps) return mpsProof(seen, expected.system, expected.mps);
+  return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
+}
+
+/** A worker in a container of the same settings showed what is mapped in there. */
+function inContainer(
+  seen: readonly SeenProcess[],
+  { layer, intercepted }: Expected,
+  container: Container,
+): ProcessProof {
+  const { first, id, name } = container;
+  const mounts = first?.namespaces.get('mnt');
+  if (first === null || mounts === undefined)
+    return { state: 'unproven', detail: 'the first process of its container could not be looked at from outside' };
+  const where = `container ${id ?? name}`;
+  if (mounts === namespacesOf('self').get('mnt'))
+    return { state: 'outside', detail: `process ${first.pid} of ${where} has the file systems of the host` };
+  const own = seen.filter((each) => each.mounts === mounts);
+  if (layer === null)
+    return {
+      state: 'proven',
+      detail: `in ${where}: PID ${first.pid} had mounts of its own, seen from outside`,
+    };
+  if (own.length === 0) return { state: 'unproven', detail: `no process was seen in ${where}: it ended at once` };
+  const { state, detail } = underLayer(own, layer, intercepted);
+  return { state, detail: `${detail}, in ${where}` };
+}
+
+function underLayer(seen: readonly SeenProcess[], layer: string, intercepted: Expected['intercepted']): ProcessProof {
+  const isUnder = ({ files }: SeenProcess) => files.some((file) => sameFile(file, layer));
+  const escaped = seen.find((each) => usesGpu(each) && !isUnder(each));
+  if (escaped)
+    return {
+      state: 'outside',
+      detail: `${who(escaped)} used the driver without ${layer}: it is statically linked, or its environment was changed`,
+    };
+  const under = seen.filter(isUnder);
+  if (under.length === 0)
+    return { state: 'unproven', detail: `${layer} is mapped in none of ${count(seen)} processes` };
+  const mapped = `${layer} is mapped in ${count(under)} of ${count(seen)} processes, and in every one that used the driver`;
+  if (intercepted === undefined)
+    return { state: 'proven', detail: `${mapped}: whether it intercepts was not looked at` };
+  const unlike = intercepted && escapedInOne(seen, intercepted);
+  if (unlike) return { state: 'outside', detail: `${layer} is mapped in ${unlike}` };
+  const unseen = seen.find((each) => usesGpu(each) && !wasLookedAt(each, seen, intercepted));
+  if (unseen)
+    return {
+      state: 'unproven',
+      detail: `${mapped}, but who owns the driver's functions in ${who(unseen)} could not be seen: ${whyNot(unseen, intercepted)}`,
+    };
+  return { state: 'proven', detail: `${mapped}${seen.some(usesGpu) ? ', where it intercepts as in a worker' : ''}` };
+}
+
+type Intercepted = Exclude<Expected['intercepted'], undefined>;
+
+function escapedInOne(seen: readonly SeenProcess[], intercepted: NonNullable<Intercepted>): string | null {
+  for (const each of seen) {
+    const why = each.owners ? escapeIn(each.owners, intercepted) : null;
+    if (why !== null) return `${who(each)}, but ${why}`;
+  }
+  return null;
+}
+
+/** By its own record, or by that of the process that it was forked from. */
+function wasLookedAt(of: SeenProcess, all: readonly SeenProcess[], intercepted: Intercepted): boolean {
+  const isFork = isForked(of, all);
+  return all.some(
+    ({ pid, owners }) =>
+      (isFork || pid === of.pid) && owners != null && intercepted !== null && isComparable(owners, intercepted),
+  );
+}
+
+function whyNot({ owners, files }: SeenProcess, intercepted: Intercepted): string {
+  if (!intercepted || Object.values(intercepted.byPath).every((names) => names.length === 0))
+    return 'the worker showed no function of the driver that it intercepts';
+  if (owners === undefined && !files.some(isWitness)) return 'it ran without libgvb-witness.so, as in a container';
+  return 'its main thread did not end it by exit()';
+}
+
+/** By file, for all runs: libraries do not change while they are measured. */
+const known = new Map<string, Promise<boolean>>();
+const MOST_KNOWN = 20_000;
+
+async function hooks(file: string): Promise<boolean> {
+  if (isDriver(file) || isLibc(file) || file.startsWith('/dev/')) return false;
+  if (known.size > MOST_KNOWN) known.clear();
+  const asked =
+    known.get(file) ??
+    exportedSymbols(file).then((names) => names !== null && (names.has('cuInit') || names.has('dlsym')));
+  known.set(file, asked);
+  return asked;
+}
+
+async function bare(seen: readonly SeenProcess[]): Promise<ProcessProof> {
+  for (const each of seen)
+    for (const file of each.files)
+      if (await hooks(file))
+        return { state: 'outside', detail: `${file} is mapped in ${who(each)}, and exports what a GPU layer exports` };
+  for (const each of seen) {
+    const why = each.owners ? interceptedIn(each.owners) : null;
+    if (why !== null) return { state: 'outside', detail: `in ${who(each)}, ${why}` };
+  }
+  return { state: 'proven', detail: `no layer is mapped in any of ${count(seen)} processes` };
+}

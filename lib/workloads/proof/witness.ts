@@ -1,0 +1,61 @@
+/**
+ * What libgvb-witness.so wrote: the files that were mapped in every process that it was loaded into, at its start, and the
+ * libraries that were loaded at its exit or at that of a forked child, with the owners of the driver's functions.
+ */
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mappedFiles } from '../../systems/proof/ld-preload.js';
+import { loaderPath } from '../../systems/process/loader-path.js';
+import { makeRunDirectory } from '../../systems/process/run-directory.js';
+import { readOwners } from './driver-owners.js';
+import type { SeenProcess } from './seen-process.js';
+
+const MOST_RECORDS = 4_000;
+
+export interface Witness {
+  /** The environment with the variables that load the witness. */
+  variables: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
+  /** To be read when all processes have ended. `unread`: records beyond the first 4000. */
+  seen: () => Promise<{ processes: SeenProcess[]; unread: number }>;
+  remove: () => Promise<void>;
+}
+
+export async function witnessOf(library: string | null): Promise<Witness | null> {
+  if (library === null) return null;
+  const preload = await loaderPath(library);
+  const folder = await makeRunDirectory('witness');
+  return {
+    variables: (environment) => ({
+      ...environment,
+      // Behind the layer, which must meet the program first.
+      LD_PRELOAD: environment.LD_PRELOAD ? `${environment.LD_PRELOAD}:${preload}` : preload,
+      GVB_WITNESS: folder,
+    }),
+    seen: () => seenIn(folder),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** One entry for each program that a process was, with the files that were mapped at its start and its exit. */
+async function seenIn(folder: string): Promise<{ processes: SeenProcess[]; unread: number }> {
+  const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
+  const seen: SeenProcess[] = [];
+  for (const name of names.slice(0, MOST_RECORDS)) {
+    const record = await readFile(join(folder, name), 'latin1');
+    const [maps = ''] = record.split('\0', 1);
+    const atStart = mappedFiles(maps);
+    const lines = record.slice(maps.length).match(/[/>][^\0\n]*(?=\n)/g) ?? [];
+    seen.push({
+      pid: Number(name.split('-')[0]),
+      // The first file of a map is the program.
+      name: atStart[0]?.split('/').at(-1) ?? 'unknown',
+      files: [...new Set([...atStart, ...lines.filter((line) => line.startsWith('/'))])],
+      isElsewhere: false,
+      owners: readOwners(lines),
+    });
+  }
+  return {
+    processes: seen.filter(({ files }) => files.length > 0),
+    unread: Math.max(0, names.length - MOST_RECORDS),
+  };
+}

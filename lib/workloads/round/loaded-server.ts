@@ -1,0 +1,164 @@
+/** The load of a server that already runs: the client, the metrics and the rows of `exec`, and the proofs that are possible. */
+import { hostInfo } from '../../environment/host.js';
+import type { LoadPlan } from '../../load/load-plan.js';
+import type { LoadResult } from '../../load/load-result.js';
+import { withoutNumber, type Measured } from '../../metrics/core/metric.js';
+import { noInterval, sampleStats } from '../../metrics/core/sample-stats.js';
+import type { MetricResult, RunDocument } from '../../results/document.js';
+import { identity } from '../../run/run.js';
+import { blockMedians } from '../../stats/blocks.js';
+import { serialMedian } from '../../stats/serial.js';
+import { unverifiedLabel } from '../../systems/system-name.js';
+import { processesServing } from '../program/listening-processes.js';
+import { loadKeysOf, loadMetrics } from '../metrics/load-metrics.js';
+import { proofOf } from '../proof/proof.js';
+import type { ProcessProof } from '../proof/proof-state.js';
+import { loadRecord, publicUrl } from '../settings/secrets.js';
+import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
+import { ServedLoad, type ServedRequests } from './served-load.js';
+import type { LoadKey } from '../workload-type.js';
+
+interface LoadedServer {
+  /** How the ids of its metrics begin. */
+  name: string;
+  /** What it is said to run under. */
+  system: string;
+  /** The library that its processes must have mapped; null if none is named. */
+  layer: string | null;
+  plan: LoadPlan;
+  /** The file with a line for each request; null keeps none. */
+  requests: string | null;
+  signal: AbortSignal;
+}
+
+const PROOF = 'processes of the server under the system';
+
+/** Never rejects because of the server: what it does is the result. */
+export async function loadServer(server: LoadedServer, onRequest: () => void): Promise<RunDocument> {
+  const { name, system, plan, requests, signal } = server;
+  const startedAt = new Date();
+  const began = performance.now();
+  const cpu = process.cpuUsage();
+  const before = await processesServing(plan.url);
+  const load = new ServedLoad(plan, requests, onRequest);
+  await load.run(signal, Number(process.hrtime.bigint()));
+  const served = await load.finish();
+  const proof = await proven(server, before, await processesServing(plan.url));
+  const durationMs = performance.now() - began;
+  const used = process.cpuUsage(cpu);
+  const isUnproven = proof.state === 'unproven';
+  const metrics = resultsOf(server, served, load.result, proof);
+  return {
+    ...identity(startedAt),
+    durationMs,
+    completed: load.result?.completed ?? !signal.aborted,
+    host: hostInfo(),
+    gpu: [],
+    groundTruth: 'none',
+    pidMapping: 'none',
+    provenance: [],
+    driver: { version: null, cudaVersion: null, libcuda: null, libnvidiaMl: null },
+    system: {
+      name: isUnproven ? unverifiedLabel(system) : system,
+      kind: system === 'native' ? 'native' : 'custom',
+      ...(isUnproven && { verified: false as const }),
+      settings: { url: publicUrl(plan.url.href), ...(server.layer !== null && { layer: server.layer }) },
+      attestation: isUnproven ? [] : [{ proof: PROOF, passed: proof.state === 'proven', detail: proof.detail }],
+    },
+    plan: {
+      tier: 'quick',
+      metrics: metrics.map(({ id }) => id),
+      rounds: 1,
+      device: 0,
+      path: 'runtime',
+      seed: plan.arrivals.loop === 'open' ? plan.arrivals.seed : 0,
+      options: { load: loadRecord(plan), name },
+    },
+    metrics,
+    health: { before: [], after: [] },
+    coordinatorCpuPercent: (used.user + used.system) / 10 / durationMs,
+    warnings: [
+      ...(isUnproven ? [`${system} is shown as ${unverifiedLabel(system)}: ${proof.detail}.`] : []),
+      ...served.notes,
+    ],
+  };
+}
+
+async function proven(
+  { plan, system, layer }: LoadedServer,
+  before: SeenProcess[] | null,
+  after: SeenProcess[] | null,
+): Promise<ProcessProof> {
+  const unproven = (detail: string): ProcessProof => ({ state: 'unproven', detail });
+  if (before === null || after === null) return unproven(`${plan.url.hostname} is not this machine`);
+  if (layer === null && system !== 'native') return unproven('no layer is named that its processes must have mapped');
+  const seen = [...before, ...after];
+  if (seen.length === 0)
+    return unproven('no process could be looked at that listens at its port: it belongs to another user or container');
+  if (!seen.some(usesGpu))
+    return unproven('no process that listens at its port uses the driver, nor one that it started: it may be a proxy');
+  return proofOf(seen, { system, kind: system === 'native' ? 'native' : 'custom', layer });
+}
+
+/** Those whose median the value is; null of a rate, a percentile or a share. */
+function samplesOf(key: LoadKey, result: LoadResult | null): readonly number[] | null {
+  if (result === null) return null;
+  const { ttftMs: ttft, itlMs: itl, tpotMs: tpot, latencyMs: latency } = result;
+  const samples: Partial<Record<LoadKey, readonly number[]>> = { ttft, itl, tpot, latency };
+  return samples[key] ?? null;
+}
+
+/** Intervals of one request depend on each other. */
+const NO_INTERVAL = 'the pauses within an answer depend on each other; time per output token has an interval';
+
+function resultsOf(
+  { name, plan }: LoadedServer,
+  { readings, row, notes }: ServedRequests,
+  result: LoadResult | null,
+  proof: ProcessProof,
+): MetricResult[] {
+  return loadKeysOf({ load: plan }).map((key, index): MetricResult => {
+    const { name: title, unit, direction, delta } = loadMetrics[key];
+    const isFirst = index === 0;
+    const details = {
+      delta,
+      ...(isFirst && { runs: [{ warmup: false, proof: proof.state, load: row }], ...(notes.length > 0 && { notes }) }),
+    };
+    const measured = measuredOf(key, readings[key], samplesOf(key, result), details, proof);
+    const { headline, status = 'ok', reason, value, ci95 } = measured;
+    return {
+      id: `${name}/${key}`,
+      name: title,
+      category: 'workload',
+      unit,
+      direction,
+      estimator: 'of all requests',
+      status,
+      ...(reason !== undefined && { reason }),
+      value,
+      ci95,
+      ...noInterval(measured),
+      ciScope: 'within-process',
+      processes: 1,
+      stats: sampleStats(measured),
+      ...(headline && { blocks: blockMedians(headline) }),
+      details,
+      checks: measured.checks,
+    };
+  });
+}
+
+function measuredOf(
+  key: LoadKey,
+  reading: ServedRequests['readings'][LoadKey],
+  samples: readonly number[] | null,
+  details: Measured['details'],
+  { state, detail }: ProcessProof,
+): Measured {
+  if (state === 'outside') return withoutNumber('invalid', `layer not active: ${detail}`, details);
+  if ('missing' in reading) return withoutNumber(reading.status ?? 'failed', reading.missing, details);
+  const { value } = reading;
+  const common = { value, details, checks: [], ci95: null, headline: samples && Float64Array.from(samples) };
+  if (key === 'itl') return { ...common, noInterval: NO_INTERVAL };
+  return { ...common, ci95: samples && serialMedian(samples).ci95 };
+}

@@ -1,0 +1,13 @@
+/** The names of built-in aggressors in settings. */
+import { MENU } from '../../metrics/isolation/shared/aggressor-menu.js';
+import type { AggressorKind } from '../../native/addon-types.js';
+
+/** `long-kernels`, as the keys of a file are written. */
+export const taskName = (kind: AggressorKind): string => kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const tasks = new Map(MENU.map(({ kind }) => [taskName(kind), kind]));
+
+export const taskNames: readonly string[] = [...tasks.keys()];
+
+/** `name` is one of `taskNames`. */
+export const taskOf = (name: string): AggressorKind => tasks.get(name) as AggressorKind;

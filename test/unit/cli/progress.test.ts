@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { progressDisplay } from '../../../lib/cli/terminal/progress.js';
+
+describe('progress without a terminal on stderr', () => {
+  const lines: string[] = [];
+  const isTTY = process.stderr.isTTY;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    process.stderr.isTTY = false;
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+    process.stderr.isTTY = isTTY;
+    lines.length = 0;
+  });
+
+  it('reports what it waits for after ten seconds without a line, then every minute', () => {
+    const progress = progressDisplay();
+    progress.doing('waiting for the worker process to start');
+    vi.advanceTimersByTime(9_000);
+    expect(lines).toEqual([]);
+    vi.advanceTimersByTime(1_000);
+    expect(lines).toEqual(['Still running (no output for 10 s): waiting for the worker process to start\n']);
+    progress.doing('waiting for \u001b[31mthe driver');
+    vi.advanceTimersByTime(59_000);
+    expect(lines).toHaveLength(1);
+    vi.advanceTimersByTime(1_000);
+    expect(lines[1]).toBe('Still running (no output for 60 s): waiting for the driver\n');
+    progress.stop();
+    vi.advanceTimersByTime(600_000);
+    expect(lines).toHaveLength(2);
+  });
+
+  it('counts from the last line', () => {
+    const progress = progressDisplay();
+    progress.doing('OH-001');
+    vi.advanceTimersByTime(9_000);
+    progress.aside(() => {});
+    vi.advanceTimersByTime(9_000);
+    expect(lines).toEqual([]);
+    progress.stop();
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { BenchError, CudaError, fromNative } from '../../../lib/native/errors.js';
+
+const native = (kind: string, more: object = {}) => Object.assign(new Error('what happened'), { kind, ...more });
+
+describe('fromNative', () => {
+  it.each([
+    ['no-driver', 'NO_DRIVER'],
+    ['function-missing', 'FUNCTION_MISSING'],
+    ['driver-conflict', 'DRIVER_CONFLICT'],
+    ['sim-settings', 'SIM_SETTINGS'],
+    ['invalid-result', 'INVALID_RESULT'],
+    ['no-such-device', 'NO_SUCH_DEVICE'],
+  ])('%s becomes a BenchError with code %s and the same message', (kind, code) => {
+    const error = fromNative(native(kind));
+    expect(error).toBeInstanceOf(BenchError);
+    expect(error).toMatchObject({ name: 'BenchError', code, message: 'what happened' });
+  });
+
+  it('a failed call becomes a CudaError that names it', () => {
+    const error = fromNative(
+      native('cuda', {
+        code: 700,
+        codeName: 'CUDA_ERROR_ILLEGAL_ADDRESS',
+        call: 'cuCtxSynchronize',
+        attempt: 'waiting',
+      }),
+    );
+    expect(error).toBeInstanceOf(CudaError);
+    expect(error).toMatchObject({
+      name: 'CUDA_ERROR_ILLEGAL_ADDRESS',
+      code: 700,
+      call: 'cuCtxSynchronize',
+      message: 'cuCtxSynchronize returned CUDA_ERROR_ILLEGAL_ADDRESS (700) while waiting.',
+    });
+  });
+
+  it.each([[new Error('mine')], ['a string'], [undefined], [0]])('an abort becomes its reason %s', (reason) =>
+    expect(fromNative(native('aborted'), AbortSignal.abort(reason))).toEqual(
+      reason === undefined ? expect.objectContaining({ name: 'AbortError' }) : reason,
+    ),
+  );
+
+  it('an unrequested abort is unchanged', () => {
+    const failure = native('aborted');
+    expect(fromNative(failure, new AbortController().signal)).toBe(failure);
+    expect(fromNative(failure)).toBe(failure);
+  });
+
+  it.each([[new TypeError('x')], [native('news')], [null], [{ kind: 'cuda' }]])('does not change %s', (other) =>
+    expect(fromNative(other)).toBe(other),
+  );
+});

@@ -1,0 +1,45 @@
+import MarkdownIt from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { renderReport } from '../../../lib/rendering.js';
+import { briefReport } from '../../../lib/report/formats/brief.js';
+import { comparisonReport } from '../../../lib/report/formats/comparison.js';
+import type { ComparisonDocument } from '../../../lib/results/document.js';
+import { everyKind } from './fixtures.js';
+import { parse } from './html-page.js';
+
+const detail =
+  'Stopped after round 1 of 3: nothing is left to compare (hami-core was not active). --keep-going measures the others.';
+const complete = everyKind();
+const interrupted: ComparisonDocument = { ...complete, completed: false };
+const stopped: ComparisonDocument = { ...interrupted, stopped: { because: 'not active', detail } };
+
+const markdown = new MarkdownIt();
+const forms: [string, (document: ComparisonDocument) => Promise<string> | string][] = [
+  ['terminal', (document) => comparisonReport(document, { width: Infinity, hasUtf8: true })],
+  ['brief', briefReport],
+  [
+    'Markdown',
+    async (document) =>
+      markdown
+        .parse(await renderReport(document, 'markdown'), {})
+        .map(({ children }) => children?.map(({ content }) => content).join('') ?? '')
+        .join('\n'),
+  ],
+  ['page', async (document) => parse(await renderReport(document, 'html')).texts.join('')],
+];
+
+describe.each(forms)('the %s report', (_, shown) => {
+  it('says that a comparison was stopped, and why', async () => {
+    const text = await shown(stopped);
+    expect(text).toContain(`${detail} This report contains only what was measured until then.`);
+    expect(text).not.toContain('Interrupted: ');
+  });
+
+  it('says that a comparison was interrupted', async () => {
+    expect(await shown(interrupted)).toContain('Interrupted: this report contains only what was measured until then.');
+  });
+
+  it('says nothing of a complete one', async () => {
+    expect(await shown(complete)).not.toContain('only what was measured until then');
+  });
+});
