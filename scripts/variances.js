@@ -54,7 +54,8 @@ function recorded(id) {
   const documents = comparisons
     .map(({ systems }) => systems.map((rounds) => valuesOf(rounds, id)))
     .filter(([baseline]) => baseline.filter(isMeasured).length >= FEWEST_ROUNDS);
-  if (documents.length === 0) return null;
+  // Values that never varied, as of a metric that answers yes or no, do not show a spread of 0.
+  if (documents.length === 0 || !varies(documents.flat(2).filter(isMeasured))) return null;
   const logs = documents.flat(2).every((value) => value === null || value > 0);
   const scaled = documents.map((arms) =>
     arms.map((values) => values.map((value) => (value === null || !logs ? value : Math.log(value)))),

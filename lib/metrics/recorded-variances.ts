@@ -16,20 +16,22 @@ interface RecordedVariance {
 }
 
 export const recordedVariances: Readonly<Record<string, RecordedVariance>> = {
+  'LLM-003': { scale: 'log', sd: 0.00643, sdLayer: 0.00453, correlation: -0.293, documents: 1, rounds: 3 },
   'LLM-004': { scale: 'log', sd: 0.00131, sdLayer: 0.00236, correlation: -0.522, documents: 1, rounds: 3 },
   'LLM-009': { scale: 'log', sd: 0.127, sdLayer: 0.14, correlation: 0.0338, documents: 1, rounds: 5 },
-  'OH-001': { scale: 'log', sd: 0.0508, sdLayer: 0.0649, correlation: 0.248, documents: 10, rounds: 55 },
-  'OH-002': { scale: 'log', sd: 0.205, sdLayer: 0.166, correlation: 0.527, documents: 8, rounds: 32 },
-  'OH-003': { scale: 'log', sd: 0.159, sdLayer: 0.152, correlation: 0.0652, documents: 10, rounds: 55 },
+  'OH-001': { scale: 'log', sd: 0.0508, sdLayer: 0.0609, correlation: 0.278, documents: 11, rounds: 58 },
+  'OH-002': { scale: 'log', sd: 0.205, sdLayer: 0.166, correlation: 0.527, documents: 9, rounds: 35 },
+  'OH-003': { scale: 'log', sd: 0.159, sdLayer: 0.152, correlation: 0.0652, documents: 11, rounds: 58 },
   'OH-004': { scale: 'log', sd: 0.0364, sdLayer: 0.0344, correlation: -0.0987, documents: 7, rounds: 27 },
   'OH-005': { scale: 'unit', sd: 0.000547, sdLayer: 0.542, correlation: -0.654, documents: 9, rounds: 35 },
   'OH-006': { scale: 'log', sd: 0.268, sdLayer: 0.231, correlation: 0.219, documents: 3, rounds: 15 },
   'OH-007': { scale: 'log', sd: 0.177, sdLayer: 0.123, correlation: -0.00132, documents: 5, rounds: 24 },
   'OH-009': { scale: 'log', sd: 0.113, sdLayer: 0.0271, correlation: 0.597, documents: 3, rounds: 15 },
+  'PCIE-001': { scale: 'log', sd: 0.00184, sdLayer: 0.0029, correlation: 0.902, documents: 1, rounds: 3 },
   'START-001': { scale: 'log', sd: 0.0444, sdLayer: 0.0497, correlation: 0.219, documents: 3, rounds: 15 },
   'START-002': { scale: 'log', sd: 0.0275, sdLayer: 0.0256, correlation: -0.0494, documents: 4, rounds: 35 },
   'START-003': { scale: 'log', sd: 0.0628, sdLayer: 0.0534, correlation: 0.0547, documents: 3, rounds: 15 },
   'START-004': { scale: 'log', sd: 0.186, sdLayer: 0.198, correlation: 0.437, documents: 3, rounds: 15 },
-  'START-005': { scale: 'log', sd: 0.0983, sdLayer: 0.0752, correlation: 0.503, documents: 3, rounds: 15 },
+  'START-005': { scale: 'log', sd: 0.0983, sdLayer: 0.0752, correlation: 0.598, documents: 4, rounds: 18 },
   'START-006': { scale: 'log', sd: 0.0383, sdLayer: 0.027, correlation: 0.392, documents: 3, rounds: 15 },
 };
