@@ -36,8 +36,7 @@ it('names native beside itself and a layer without a delay beside itself as reco
   const compared = families.filter(({ kind }) => kind === 'compared').map(({ what }) => what);
   expect(compared.sort()).toEqual([
     ...Array.from({ length: 3 }, () => 'again (unverified) against native'),
-    'again against native',
-    'again against native',
+    ...Array.from({ length: 5 }, () => 'again against native'),
     'plus0 against reference',
   ]);
 });
