@@ -1,4 +1,5 @@
 /** The errors that callers receive, distinguished by `code`; messages end with what to do. */
+import { startRemedy } from './start-remedy.js';
 
 export type ErrorCode =
   | 'NO_DRIVER'
@@ -22,13 +23,17 @@ export class BenchError extends Error {
   }
 }
 
-/** A driver call that failed: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A driver call that failed, and what to do if the driver did not start: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
 export class CudaError extends Error {
   readonly code: number;
   readonly call: string;
 
   constructor(code: number, name: string, call: string, attempt: string) {
-    super(`${call} returned ${name} (${code}) while ${attempt}.`);
+    const remedy = startRemedy(call, code, process.env);
+    const advice = remedy ? ` ${sentence(remedy.cause)}: ${remedy.command}` : '';
+    super(`${call} returned ${name} (${code}) while ${attempt}.${advice}`);
     this.name = name;
     this.code = code;
     this.call = call;

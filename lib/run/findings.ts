@@ -4,6 +4,7 @@
 import type { HostInfo } from '../results/document.js';
 import type { MpsState } from '../environment/mps.js';
 import { judgeClock } from '../native/clock.js';
+import { startRemedy } from '../native/start-remedy.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import { applicationPaths, type Interceptor } from '../systems/proof/interception.js';
 import type { Attestation } from '../systems/system.js';
@@ -61,9 +62,16 @@ function whatStops(facts: Facts): Finding[] {
   const { cuda, nvml, clock } = inspection;
   const { invalid } = judgeClock(clock);
   if (invalid !== null) found.push(finding('error', `No time can be measured: ${invalid}.`));
-  if (cuda)
-    found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code}).`, cudaFix(cuda.code, facts)));
-  else if (inspection.devices.length === 0) found.push(finding('error', 'The driver lists no GPU.', 'nvidia-smi -L'));
+  if (cuda) {
+    const remedy = startRemedy(cuda.call, cuda.code, {
+      CUDA_MPS_PIPE_DIRECTORY: facts.mps.pipeDirectory,
+      ...facts.environment,
+    });
+    const cause = remedy ? `: ${remedy.cause}` : '';
+    found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code})${cause}.`, remedy?.command ?? null));
+  }
+  if (!cuda && inspection.devices.length === 0)
+    found.push(finding('error', 'The driver lists no GPU.', 'nvidia-smi -L'));
   if (nvml)
     found.push(
       finding(
@@ -91,21 +99,6 @@ function noDriver(facts: Facts, reason: string): Finding {
 
 const containerFix = ({ host }: Facts): string | null =>
   host.container ? 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE' : null;
-
-/** Advice for codes of cuInit and cuDeviceGetCount, after the driver API documentation. */
-function cudaFix(code: number, { environment, mps }: Facts): string | null {
-  const fixes: Record<number, string> = {
-    46: 'nvidia-smi -q -d COMPUTE',
-    100: environment.CUDA_VISIBLE_DEVICES === undefined ? 'nvidia-smi -L' : 'unset CUDA_VISIBLE_DEVICES',
-    101: 'unset CUDA_VISIBLE_DEVICES',
-    802: 'sudo systemctl restart nvidia-fabricmanager',
-    803: 'sudo reboot',
-    804: 'unset LD_LIBRARY_PATH',
-    805: `CUDA_MPS_PIPE_DIRECTORY=${mps.pipeDirectory} nvidia-cuda-mps-control -d`,
-    999: 'sudo nvidia-modprobe -u -c=0',
-  };
-  return fixes[code] ?? null;
-}
 
 function deviceFindings({ description, mps }: Facts): Finding[] {
   const inspection = description?.inspection;

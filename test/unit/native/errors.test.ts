@@ -35,6 +35,20 @@ describe('fromNative', () => {
     });
   });
 
+  it.each([
+    [46, 'nvidia-smi -q -d COMPUTE'],
+    [802, 'sudo systemctl restart nvidia-fabricmanager'],
+    [803, 'sudo reboot'],
+    [804, 'unset LD_LIBRARY_PATH'],
+  ])('code %i of cuInit comes with its cause and %s', (code, command) => {
+    const failure = { code, codeName: 'CUDA_ERROR_X', call: 'cuInit', attempt: 'initialising the driver' };
+    const { message } = fromNative(native('cuda', failure)) as Error;
+    expect(message).toMatch(/^cuInit returned CUDA_ERROR_X \(\d+\) while initialising the driver\. [A-Z].+: /);
+    expect(message.endsWith(command)).toBe(true);
+    const later = fromNative(native('cuda', { ...failure, call: 'cuCtxSynchronize' })) as Error;
+    expect(later.message).toMatch(/while initialising the driver\.$/);
+  });
+
   it.each([[new Error('mine')], ['a string'], [undefined], [0]])('an abort becomes its reason %s', (reason) =>
     expect(fromNative(native('aborted'), AbortSignal.abort(reason))).toEqual(
       reason === undefined ? expect.objectContaining({ name: 'AbortError' }) : reason,
