@@ -1,5 +1,9 @@
 /** Whole runs and comparisons for programs: the same documents as the command line's. */
-import { Costing } from './costs/concluded.js';
+import { planComparison } from './api/compare.js';
+import { type ComparisonHooks, measureComparison, type Tolerance } from './api/comparison.js';
+import { type Measuring, metricOptions } from './api/measuring.js';
+import type { WantedRounds } from './api/rounds.js';
+import { measureRun, planRun } from './api/run.js';
 import { pricesFrom } from './costs/read-prices.js';
 import { pricesGiven } from './price-settings.js';
 import type { PriceSettings, SystemSettings } from './settings-types.js';
@@ -9,17 +13,12 @@ import type { MeasureOptions, Progress } from './metrics/core/metric.js';
 import { resolveOptions } from './metrics/core/options.js';
 import { parsePurpose } from './metrics/purposes.js';
 import type { PurposeName } from './results/text/purpose-names.js';
-import { type CompareHooks, compareSystems as compare } from './run/compare.js';
-import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS } from './run/effects/detect.js';
-import { parseBudget, planWithin } from './run/plan/budget.js';
-import { makePlan, ROUNDS } from './run/plan/plan.js';
-import { preparePricing } from './run/effects/pricing.js';
-import { type RunHooks, runMetrics as run } from './run/run.js';
-import { withProcesses } from './run/plan/processes-per-round.js';
-import { comparedMetrics, metricsOfRun } from './run/plan/selection.js';
-import { callerEnvironment, callersSystem } from './systems/process/environment.js';
+import { FEWEST_ROUNDS, MOST_ROUNDS } from './run/effects/detect.js';
+import { parseBudget } from './run/plan/budget.js';
+import type { RunHooks } from './run/run.js';
 import { systemFrom } from './system-settings.js';
-import { checkLabels, here } from './systems/kinds.js';
+import { here } from './systems/kinds.js';
+import type { System } from './systems/system.js';
 import { ownSignal } from './workers/own-signal.js';
 
 export interface RunMetricsOptions extends MeasureOptions {
@@ -72,39 +71,50 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   prices?: PriceSettings;
 }
 
-export function prepared(
-  { metrics: selectors = [], for: name, strict = false, profile: _, ...options }: RunMetricsOptions,
-  select: typeof comparedMetrics = comparedMetrics,
-) {
-  const selection = select({ selectors, purpose: name === undefined ? null : parsePurpose('for', name) });
+/** The checked options, as a request to measure something. */
+export function prepared({ strict = false, ...options }: MeasureOptions & { strict?: boolean }): {
+  tier: Tier;
+  seed: number;
+  measuring: Measuring;
+} {
   if (typeof strict !== 'boolean') throw new TypeError(`Expected strict to be true or false but received ${strict}.`);
-  const { device, tier, seed, path, simulate, iterations, warmup, resolution, samples, model } =
-    resolveOptions(options);
+  const { device, tier, seed, path, simulate } = resolveOptions(options);
   return {
-    plan: makePlan(selection.metrics, tier, seed, selection.purpose),
-    target: { simulatedDriver: simulatedDriver(simulate), simulate, notice: null },
-    device: device === null ? undefined : String(device),
-    requireGpu: false,
-    timeoutSeconds: null,
-    strict,
-    options: {
-      path,
-      samples,
-      ...(iterations !== null && { iterations }),
-      ...(warmup !== null && { warmup }),
-      ...(iterations === null && { resolution }),
-      ...(options.workload !== undefined && { workload: options.workload }),
-      ...(model !== null && { model }),
+    tier,
+    seed,
+    measuring: {
+      target: { simulatedDriver: simulatedDriver(simulate), simulate, notice: null },
+      device: device === null ? undefined : String(device),
+      requireGpu: false,
+      timeoutSeconds: null,
+      strict,
+      options: { ...metricOptions(options), path },
+      signal: ownSignal(options.signal),
     },
-    signal: ownSignal(options.signal),
   };
 }
 
-export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined): RunHooks => ({
+const purposeOf = (name: string | undefined): PurposeName | null =>
+  name === undefined ? null : parsePurpose('for', name);
+
+const runHooks = (onProgress: ((progress: Progress) => void) | undefined): RunHooks => ({
   onPrepared: () => {},
   onMetric: () => {},
   onProgress: (progress) => onProgress?.(progress),
   onResult: () => {},
+});
+
+/** Only progress is told, and nothing is kept. */
+export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined): ComparisonHooks => ({
+  finished: () => Promise.resolve([]),
+  hooks: () => ({
+    ...runHooks(onProgress),
+    onStart: () => {},
+    onComputeLimit: () => {},
+    onRound: () => {},
+    onDocument: () => Promise.resolve(),
+  }),
+  onPlanned: () => {},
 });
 
 /**
@@ -112,65 +122,44 @@ export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined):
  * `completed: false` and the results so far; it rejects only if nothing could be measured at all.
  */
 export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDocument> {
-  const request = prepared(options, metricsOfRun);
-  const pricing = await preparePricing(
-    options,
-    request.plan.metrics.map(({ id }) => id),
-  );
-  return pricing(await run({ ...request, system: callersSystem(request.device) }, hooksOf(options.onProgress)));
+  const { metrics: selectors = [], for: purpose, profile, ...rest } = options;
+  const { tier, seed, measuring } = prepared(rest);
+  const run = await planRun({ selectors, purpose: purposeOf(purpose), tier, seed, profile });
+  return measureRun(run, measuring, runHooks(rest.onProgress));
 }
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
 export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
-  const {
-    systems,
-    prices,
-    rounds: _,
-    detect: __,
-    maxRounds: ___,
-    budget,
-    allowMissing = false,
-    keepGoing = false,
-    ...rest
-  } = options;
-  const seconds = budget === undefined ? null : budgetOf(options, budget);
-  const surroundings = { ...here(), allowMissing };
-  const parsed = systems.map((system) => systemFrom(system, surroundings));
-  checkLabels(parsed);
-  if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
-  const costing = new Costing(pricesFrom(pricesGiven(prices)), parsed);
-  const single = prepared({ ...rest, tier: rest.tier ?? 'standard' });
-  const { metrics, tier, seed, purpose = null } = single.plan;
-  const budgeted = seconds === null ? null : planWithin({ metrics, systems: parsed.length, seconds });
-  const aim = budgeted?.rounds ?? aimOf(options, tier);
-  const request = {
-    ...single,
-    plan: withProcesses(makePlan(metrics, budgeted?.tier ?? tier, seed, purpose), parsed.length),
-    systems: parsed,
-    allowMissing,
-    keepGoing,
-    environment: callerEnvironment(),
-  };
-  const pricing = await preparePricing(
-    options,
-    request.plan.metrics.map(({ id }) => id),
-  );
-  const hooks: CompareHooks = {
-    ...hooksOf(options.onProgress),
-    onStart: ({ device }) => costing.onCard(device),
-    onComputeLimit: () => {},
-    onRound: () => {},
-    onDocument: () => Promise.resolve(),
-  };
-  const finished = (document: ComparisonDocument) => costing.conclude(pricing(document));
-  if (typeof aim === 'number') return finished(await compare({ ...request, rounds: aim, finished: [] }, hooks));
-  checkDetectable(request.plan.metrics);
-  const compared = await compareToDetect(request, aim, {
-    finished: () => Promise.resolve([]),
-    hooks: () => hooks,
-    onPlanned: () => {},
+  const { metrics: selectors = [], for: purpose, profile, systems, prices, ...others } = options;
+  const { rounds, detect, maxRounds, budget, allowMissing, keepGoing, ...rest } = others;
+  const budgetSeconds = budget === undefined ? null : budgetOf(options, budget);
+  const tolerance = toleranceOf({ allowMissing, keepGoing });
+  const { tier, seed, measuring } = prepared({ ...rest, tier: rest.tier ?? 'standard' });
+  const comparison = await planComparison({
+    systems: systemsFrom(systems, tolerance),
+    selectors,
+    purpose: purposeOf(purpose),
+    tier,
+    seed,
+    rounds: roundsOf({ rounds, detect, maxRounds }),
+    budgetSeconds,
+    tolerance,
+    prices: pricesFrom(pricesGiven(prices)),
+    profile,
   });
-  return finished(compared);
+  return measureComparison(comparison, measuring, hooksOf(rest.onProgress));
+}
+
+type Given<Name extends keyof CompareSystemsOptions> = { [name in Name]: CompareSystemsOptions[name] | undefined };
+
+export const toleranceOf = ({ allowMissing = false, keepGoing = false }: Given<'allowMissing' | 'keepGoing'>) => ({
+  allowMissing,
+  keepGoing,
+});
+
+export function systemsFrom(given: readonly (string | SystemSettings)[], { allowMissing }: Tolerance): System[] {
+  const surroundings = { ...here(), allowMissing };
+  return given.map((system) => systemFrom(system, surroundings));
 }
 
 /** In seconds. */
@@ -182,10 +171,10 @@ function budgetOf(options: CompareSystemsOptions, budget: string): number {
 }
 
 /** The number of rounds, or the aim that they are planned for. */
-function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'systems'>, tier: Tier): number | Aim {
+export function roundsOf({ rounds, detect, maxRounds }: Given<'rounds' | 'detect' | 'maxRounds'>): WantedRounds {
   if (detect === undefined) {
     if (maxRounds !== undefined) throw new RangeError('Expected maxRounds together with detect but received it alone.');
-    return wholeNumber('rounds', rounds ?? ROUNDS[tier], 1);
+    return rounds === undefined ? null : wholeNumber('rounds', rounds, 1);
   }
   if (rounds !== undefined) throw new RangeError('Expected rounds or detect but received both.');
   if (!(detect > 0 && detect <= 1))
@@ -193,7 +182,7 @@ function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'syste
   return { effect: detect, mostRounds: wholeNumber('maxRounds', maxRounds ?? MOST_ROUNDS, FEWEST_ROUNDS) };
 }
 
-export function wholeNumber(name: string, value: number, least: number): number {
+function wholeNumber(name: string, value: number, least: number): number {
   if (Number.isInteger(value) && value >= least) return value;
   throw new RangeError(`Expected ${name} to be an integer of at least ${least} but received ${value}.`);
 }

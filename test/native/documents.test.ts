@@ -167,7 +167,7 @@ describe('compareSystems', () => {
   });
 
   it.each([
-    [{ systems: ['native'] }, /at least two systems but received 1/],
+    [{ systems: ['native'] }, /at least two systems to compare but received 1/],
     [{ systems: ['native', 'fcsp'], rounds: 0 }, /rounds to be an integer of at least 1 but received 0/],
     [{ systems: ['native', 'native'] }, /native twice/],
   ])('refuses %j', (options, message) =>

@@ -1,32 +1,36 @@
 /** `gpu-virt-bench compare [SELECTOR…]` */
-import { Costing } from '../../costs/concluded.js';
+import { planComparison } from '../../api/compare.js';
+import type { Comparison } from '../../api/comparison.js';
+import { fewestRounds } from '../../api/rounds.js';
 import { pricesFrom, pricesIn, type Prices } from '../../costs/read-prices.js';
 import { parsePurpose, purposeText } from '../../metrics/purposes.js';
-import { metrics } from '../../metrics/registry.js';
 import { percentOf } from '../../report/tables/detection.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { duration, plain } from '../../results/text/plain.js';
 import { counted } from '../../results/text/quantity.js';
-import { planWithin } from '../../run/plan/budget.js';
 import { refuseUnavailable } from '../../run/compare.js';
-import { type Aim, checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../../run/effects/detect.js';
-import { makePlan, type Plan, ROUNDS } from '../../run/plan/plan.js';
-import { processesText, withProcesses } from '../../run/plan/processes-per-round.js';
-import { comparedMetrics } from '../../run/plan/selection.js';
-import { UsageError } from '../../errors/usage-error.js';
-import { checkLabels, here, type Surroundings } from '../../systems/kinds.js';
+import { FEWEST_ROUNDS, PILOT_ROUNDS } from '../../run/effects/detect.js';
+import { processesText } from '../../run/plan/processes-per-round.js';
+import { here, type Surroundings } from '../../systems/kinds.js';
 import { parseSystems } from '../../systems/input/parse.js';
 import type { System } from '../../systems/system.js';
 import { measureAndPublish, parseRounds, type RawComparing, sayUnavailable, toleranceOf } from './comparing.js';
 import { parseAim, type RawDetecting } from './detecting.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { prepareGating } from './gating.js';
-import { preparePricing, type RawPricing } from '../../run/effects/pricing.js';
+import type { RawPricing } from '../../run/effects/pricing.js';
 import { budgetGiven, budgetText, type RawBudgeting } from './budgeting.js';
 import { parseRunOptions } from '../options/options.js';
 import { writeText } from '../files/output.js';
 import { warn } from '../terminal/talk.js';
-import { checkUnchanged, continuedOptions, describeRequest, readRequest, storedSystems } from './stored-request.js';
+import {
+  checkUnchanged,
+  continuedOptions,
+  describeRequest,
+  readRequest,
+  type StoredRequest,
+  storedSystems,
+} from './stored-request.js';
 
 export interface RawCompareOptions extends RawComparing, RawDetecting, RawBudgeting, RawPricing {
   for?: string;
@@ -46,60 +50,39 @@ export async function compare(
   const stored = given.resume === undefined ? null : await readRequest(given.resume);
   const raw = stored ? { ...given, ...continuedOptions(stored, isGiven) } : given;
   const options = parseRunOptions(raw);
-  const isSystemGiven = raw.system !== undefined || raw.config !== undefined;
-  const { systems, prices } =
-    stored && !isSystemGiven
-      ? { systems: storedSystems(stored, raw.allowMissing ?? false), prices: pricesFrom(stored.prices) }
-      : await parseAll(raw);
-  const costing = new Costing(prices, systems);
+  const { tier, seed } = options;
   const aim = parseAim(raw);
-  const budget = budgetGiven(raw, isGiven);
-  const selection = comparedMetrics({
+  const budgetSeconds = budgetGiven(raw, isGiven);
+  const { systems, prices } = await subjects(raw, stored);
+  const comparison = await planComparison({
+    systems,
     selectors: stored && selectors.length === 0 ? stored.metrics : selectors,
     purpose: raw.for === undefined ? null : parsePurpose('--for', raw.for),
+    tier,
+    seed,
+    rounds: aim ?? parseRounds(raw.rounds),
+    budgetSeconds,
+    tolerance: toleranceOf(raw),
+    prices,
+    profile: raw.profile,
   });
-  const budgeted =
-    budget === null ? null : planWithin({ metrics: selection.metrics, systems: systems.length, seconds: budget });
-  const tier = budgeted?.tier ?? options.tier;
-  const rounds = budgeted?.rounds ?? parseRounds(raw.rounds) ?? ROUNDS[tier];
-  const plan = withProcesses(makePlan(selection.metrics, tier, options.seed, selection.purpose), systems.length);
-  if (aim) checkDetectable(plan.metrics);
+  const { plan, rounds } = comparison;
   const words = [
-    planText(plan, systems, aim ?? rounds),
+    planText(comparison),
     ...(plan.purpose ? [purposeText(plan.purpose)] : []),
-    ...(budget === null ? [] : [budgetText(budget, plan, rounds)]),
+    ...(budgetSeconds === null ? [] : [budgetText(budgetSeconds, plan, fewestRounds(rounds))]),
   ].join('\n');
-  const kept = await describeRequest(
-    plan,
-    { ...raw, tier, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
-    systems,
-    { ...(prices && { prices: prices.source }) },
-  );
+  const kept = await describeRequest(comparison, raw, { ...(prices && { prices: prices.source }) });
   if (stored) checkUnchanged(stored, kept, given.resume as string);
-  const pricing = await preparePricing(raw, kept.metrics);
-  const gating = await prepareGating(raw, systems, options.outputs, aim ? FEWEST_ROUNDS : rounds, metrics);
-  refuseUnavailable({ systems, ...toleranceOf(raw) });
+  const gating = await prepareGating(raw, comparison, options.outputs);
+  refuseUnavailable({ systems, ...comparison.tolerance });
   if (options.dryRun) {
     await writeText(`${words}\n`);
     sayUnavailable(systems);
     return exitCodes.ok;
   }
   const inputs = [raw.gate, raw.config, raw.profile].filter((file) => file !== undefined);
-  return measureAndPublish({
-    raw,
-    options,
-    plan,
-    systems,
-    rounds,
-    aim,
-    words,
-    kept,
-    gating,
-    inputs,
-    isResumed: stored !== null,
-    onCard: (card) => costing.onCard(card),
-    finished: (document) => costing.conclude(pricing(document)),
-  });
+  return measureAndPublish({ raw, options, comparison, words, kept, gating, inputs, isResumed: stored !== null });
 }
 
 interface Configured {
@@ -117,24 +100,18 @@ async function configured(config: string, surroundings: Surroundings): Promise<C
   return { systems, prices: source.at([], () => pricesIn(top)) };
 }
 
-async function parseAll(raw: RawCompareOptions): Promise<Configured> {
-  const surroundings = { ...here(), allowMissing: raw.allowMissing ?? false };
+async function subjects(raw: RawCompareOptions, stored: StoredRequest | null): Promise<Configured> {
+  const allowMissing = raw.allowMissing ?? false;
+  if (stored && raw.system === undefined && raw.config === undefined)
+    return { systems: storedSystems(stored, allowMissing), prices: pricesFrom(stored.prices) };
+  const surroundings = { ...here(), allowMissing };
   const named = parseSystems(raw.system ?? [], surroundings);
   const file = raw.config === undefined ? null : await configured(raw.config, surroundings);
-  const systems = [...(file?.systems ?? []), ...named];
-  checkLabels(systems);
-  if (systems.length < 2)
-    throw new UsageError(
-      `Expected at least two systems to compare but received ${systems.length}: name them with --system, e.g. --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB.`,
-    );
-  return { systems, prices: file?.prices ?? null };
+  return { systems: [...(file?.systems ?? []), ...named], prices: file?.prices ?? null };
 }
 
-function planText(
-  { metrics: selected, tier, seed, estimatedSeconds, purpose, processes }: Plan,
-  systems: readonly System[],
-  planned: number | Aim,
-) {
+function planText({ plan, systems, rounds: planned }: Comparison) {
+  const { metrics: selected, tier, seed, estimatedSeconds, purpose, processes } = plan;
   const ids = selected.map(({ id }) => id).sort(byMetricId);
   const time = (count: number) => duration(estimatedSeconds * systems.length * count);
   const more = processesText(processes);

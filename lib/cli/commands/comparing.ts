@@ -1,14 +1,13 @@
 /** The common part of `compare` and `exec`: measure, store, print and judge. */
+import { type Comparison, type ComparisonHooks, measureComparison, type Tolerance } from '../../api/comparison.js';
 import type { ComparisonDocument } from '../../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../native/load.js';
 import { comparisonReport } from '../../report/formats/comparison.js';
 import { capitalised, duration, plain } from '../../results/text/plain.js';
-import { type CompareHooks, type CompareRequest, compareSystems } from '../../run/compare.js';
-import { type Aim, compareToDetect, type Stage, type Staged } from '../../run/effects/detect.js';
-import type { Plan } from '../../run/plan/plan.js';
+import type { CompareHooks } from '../../run/compare.js';
+import type { Stage } from '../../run/effects/detect.js';
 import { chooseTarget } from '../../run/plan/target.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
-import { callerEnvironment } from '../../systems/process/environment.js';
 import type { System } from '../../systems/system.js';
 import { MOST_POSSIBLE, plannedText } from './detecting.js';
 import { exitCodes } from '../options/exit-codes.js';
@@ -16,7 +15,7 @@ import type { Conclusion, Gating, RawGating } from './gating.js';
 import { type Continued, interruptedText } from '../process/interrupted.js';
 import { interruptible } from '../process/interruption.js';
 import { junitTargets, markUnfinished } from '../files/junit-file.js';
-import { parseNumber, type RawRunOptions, type RunOptions } from '../options/options.js';
+import { measuringOf, parseNumber, type RawRunOptions, type RunOptions } from '../options/options.js';
 import { failureOf, STDOUT } from '../files/output.js';
 import { checkOutputs, type Output, publish } from '../options/document-outputs.js';
 import { type ProgressDisplay, progressDisplay } from '../terminal/progress.js';
@@ -36,11 +35,7 @@ export interface RawComparing extends RawRunOptions, RawGating {
 export interface Comparing {
   raw: RawComparing;
   options: RunOptions;
-  plan: Plan;
-  systems: readonly System[];
-  rounds: number;
-  /** Null without --detect. */
-  aim: Aim | null;
+  comparison: Comparison;
   /** Text of the plan. */
   words: string;
   kept: StoredRequest;
@@ -49,25 +44,20 @@ export interface Comparing {
   gating: Gating | null;
   /** Input files, which must not be overwritten. */
   inputs: readonly string[];
-  /** Entries for the plan of every round, in addition to the options. */
-  recorded?: CompareRequest['recorded'];
   /** Called with the results directory before anything is measured. */
   onDirectory?: (path: string) => void;
   onRound?: (round: number, index: number, stage: Stage) => void;
-  /** Called once the systems are prepared. */
-  onCard?: (card: { name: string; memoryBytes: number }) => void;
-  /** Turns the measured document into the one that is stored and printed. */
-  finished?: (document: ComparisonDocument) => ComparisonDocument;
 }
 
-export function parseRounds(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+/** Null: the tier decides. */
+export function parseRounds(text: string | undefined): number | null {
+  if (text === undefined) return null;
   const value = parseNumber('--rounds', text);
   if (Number.isInteger(value) && value >= 1 && value <= MOST_POSSIBLE) return value;
   throw new UsageError(`Expected --rounds to be an integer from 1 to ${MOST_POSSIBLE} but received ${quoted(text)}.`);
 }
 
-export const toleranceOf = (raw: RawComparing) => ({
+export const toleranceOf = (raw: RawComparing): Tolerance => ({
   allowMissing: raw.allowMissing === true,
   keepGoing: raw.keepGoing === true,
 });
@@ -80,7 +70,8 @@ export function sayUnavailable(systems: readonly System[]): void {
 
 /** Returns the exit code. */
 export async function measureAndPublish(task: Comparing): Promise<number> {
-  const { raw, options, systems, kept, aim, rounds, gating } = task;
+  const { raw, options, comparison, kept, gating } = task;
+  const { systems, rounds } = comparison;
   await begin(task.inputs, options.outputs);
   const addon = loadAddon();
   const target = chooseTarget(options, addon, simulatedDriverFolder);
@@ -91,28 +82,25 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
   const progress = progressDisplay();
   const unwritten: Error[] = [];
   try {
-    const staged: Staged = {
+    const staged: ComparisonHooks = {
       finished: async (stage, count) => (task.isResumed ? finishedRounds(directory.path, systems, count, stage) : []),
       hooks: (stage) => ({
-        ...hooks(task, progress, directory.path, stage === 'pilot' || !aim ? [target.notice, task.words] : [], stage),
+        ...hooks(
+          task,
+          progress,
+          directory.path,
+          stage === 'pilot' || typeof rounds === 'number' ? [target.notice, task.words] : [],
+          stage,
+        ),
         ...recorder(progress, directory, systems, unwritten, stage),
       }),
       onPlanned: (detection, count) => progress.aside(() => say(plannedText(detection, count))),
+      onMeasured: (document) => withSystemsFile(document, directory),
     };
-    const measured = await interruptible(async (signal) => {
-      const wanted = {
-        ...request(task, target),
-        ...toleranceOf(raw),
-        systems,
-        environment: callerEnvironment(),
-        signal,
-      };
-      if (aim) return compareToDetect(wanted, aim, staged);
-      const finished = await staged.finished('round', rounds);
-      return compareSystems({ ...wanted, rounds, finished }, staged.hooks('round'));
-    });
+    const document = await interruptible((signal) =>
+      measureComparison(comparison, measuringOf(options, target, signal), staged),
+    );
     progress.stop();
-    const document = (task.finished ?? same)(await withSystemsFile(measured, directory));
     const judged = gating?.conclude(document);
     unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
     document.warnings.forEach(warn);
@@ -128,8 +116,6 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
   }
 }
 
-const same = (document: ComparisonDocument): ComparisonDocument => document;
-
 const commandOf = ({ workloads }: StoredRequest): 'compare' | 'exec' => (workloads ? 'exec' : 'compare');
 
 /** Reports name the file in the command that repeats the measurement. */
@@ -144,22 +130,8 @@ async function begin(inputs: readonly string[], outputs: readonly Output[]) {
   await markUnfinished(junitTargets(outputs));
 }
 
-function request({ options, plan, recorded }: Comparing, target: ReturnType<typeof chooseTarget>) {
-  const { device, requireGpu, timeoutSeconds, strict, path, measure } = options;
-  return {
-    plan,
-    target,
-    device,
-    requireGpu,
-    timeoutSeconds,
-    strict,
-    options: { ...measure, path },
-    ...(recorded && { recorded }),
-  };
-}
-
 function hooks(
-  { gating, systems, onRound, onCard }: Comparing,
+  { gating, comparison: { systems }, onRound }: Comparing,
   progress: ProgressDisplay,
   directory: string,
   intro: readonly (string | null)[],
@@ -169,7 +141,6 @@ function hooks(
   let system = '';
   return {
     onStart: ({ device, because }, warnings) => {
-      onCard?.(device);
       progress.aside(() => {
         if (intro.length === 0) return;
         for (const line of intro) if (line) say(plain(line));

@@ -1,34 +1,26 @@
 /** `gpu-virt-bench exec [--system SPEC]… -- COMMAND…` and `exec --config FILE` */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { type Execution, planExecution } from '../../api/exec.js';
+import type { PlannedRounds } from '../../api/rounds.js';
 import { parseDuration } from '../../config/duration.js';
 import { isMap, type RawMap } from '../../config/raw.js';
-import { Costing } from '../../costs/concluded.js';
 import { pricesFrom, type Prices } from '../../costs/read-prices.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
-import type { MetricDefinition } from '../../metrics/core/metric.js';
-import { metrics as builtIn } from '../../metrics/registry.js';
 import { INTERVAL_LIMITS } from '../../monitor/options.js';
 import { percentOf } from '../../report/tables/detection.js';
 import { plain } from '../../results/text/plain.js';
 import { counted } from '../../results/text/quantity.js';
 import { refuseUnavailable } from '../../run/compare.js';
-import { checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../../run/effects/detect.js';
-import { makePlan, ROUNDS } from '../../run/plan/plan.js';
-import { callerEnvironment } from '../../systems/process/environment.js';
+import { FEWEST_ROUNDS, PILOT_ROUNDS } from '../../run/effects/detect.js';
 import { fileState } from '../../systems/proof/file-hash.js';
-import { checkLabels, here } from '../../systems/kinds.js';
+import { here } from '../../systems/kinds.js';
 import { parseSystem, parseSystems } from '../../systems/input/parse.js';
 import { namedFiles } from '../../systems/input/source.js';
 import type { System } from '../../systems/system.js';
-import { checkPrograms } from '../../workloads/program/check-programs.js';
-import { withLabels, withWarnings } from '../../workloads/metrics/conclusions.js';
 import { execTimeText } from '../../workloads/metrics/exec-time.js';
-import { metricsOf } from '../../workloads/metrics/metrics-of.js';
-import { checkNames, publicSource, workloadsOf } from '../../workloads/settings/read-workloads.js';
-import type { ExecSettings } from '../../workloads/round/round-of-runs.js';
-import { recordOf } from '../../workloads/settings/workload-record.js';
-import type { Workload, WorkloadSource } from '../../workloads/workload-type.js';
+import { publicSource } from '../../workloads/settings/read-workloads.js';
+import type { WorkloadSource } from '../../workloads/workload-type.js';
 import {
   type Comparing,
   measureAndPublish,
@@ -73,39 +65,25 @@ export async function exec(
   const { warmup: _warmup, iterations: _iterations, timeout: _timeout, ...measuring } = raw;
   const options = parseRunOptions(measuring);
   const { systems, sources, prices } = await subjects(command, raw, stored);
-  const workloads = sources.flatMap(workloadsOf);
-  checkNames(workloads);
-  const caller = callerEnvironment();
-  checkPrograms(workloads, systems, caller);
-  const costing = new Costing(prices, systems);
-  const aim = parseAim(raw);
-  const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const places = new Places();
-  const settings: ExecSettings = {
-    caller,
-    logsOf: (workload) => places.of(workload),
-    keepGoing: raw.keepGoing === true,
-  };
-  const definitions = workloads.flatMap((workload) => metricsOf(workload, settings));
-  const plan = makePlan(definitions, options.tier, options.seed);
-  if (aim) checkDetectable(definitions);
-  const planned = aim
-    ? { fewest: PILOT_ROUNDS + FEWEST_ROUNDS, most: PILOT_ROUNDS + aim.mostRounds }
-    : { fewest: rounds, most: rounds };
-  const words = [
-    planText(workloads, systems, aim ? aimText(aim) : counted(rounds, 'round'), plan.seed),
-    execTimeText(workloads, systems.length, planned),
-  ].join('\n');
-  const kept = await describeRequest(
-    plan,
-    { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
+  const execution = planExecution({
     systems,
-    { workloads: await Promise.all(sources.map(described)), ...(prices && { prices: prices.source }) },
-  );
+    sources,
+    tier: options.tier,
+    seed: options.seed,
+    rounds: parseAim(raw) ?? parseRounds(raw.rounds),
+    tolerance: toleranceOf(raw),
+    prices,
+    logsOf: (workload) => places.of(workload),
+  });
+  const words = planText(execution);
+  const kept = await describeRequest(execution, raw, {
+    workloads: await Promise.all(sources.map(described)),
+    ...(prices && { prices: prices.source }),
+  });
   if (stored) checkUnchanged(stored, kept, given.resume as string);
-  const all: MetricDefinition[] = [...builtIn, ...definitions, ...costing.definitions(definitions)];
-  const gating = await prepareGating(raw, systems, options.outputs, aim ? FEWEST_ROUNDS : rounds, all);
-  refuseUnavailable({ systems, ...toleranceOf(raw) });
+  const gating = await prepareGating(raw, execution, options.outputs);
+  refuseUnavailable({ systems, ...execution.tolerance });
   if (options.dryRun) {
     await writeText(`${words}\n`);
     sayUnavailable(systems);
@@ -114,20 +92,14 @@ export async function exec(
   return measureAndPublish({
     raw,
     options,
-    plan,
-    systems,
-    rounds,
-    aim,
+    comparison: execution,
     words,
     kept,
     gating,
     inputs: [raw.gate, raw.config].filter((file) => file !== undefined),
     isResumed: stored !== null,
-    recorded: { workloads: await Promise.all(workloads.map((workload) => recordOf(workload, caller))) },
     onDirectory: (path) => places.in(path),
     onRound: (...round) => places.at(...round),
-    onCard: (card) => costing.onCard(card),
-    finished: (document) => costing.conclude(withWarnings(withLabels(document))),
   });
 }
 
@@ -150,7 +122,6 @@ async function subjects(command: string[], raw: RawExecOptions, stored: StoredRe
   const isGiven = raw.system !== undefined || (configured?.systems.length ?? 0) > 0;
   const systems = stored && !isGiven ? storedSystems(stored, allowMissing) : [...(configured?.systems ?? []), ...named];
   const chosen = systems.length > 0 ? systems : [parseSystem('native', surroundings)];
-  checkLabels(chosen);
   const prices = configured ? configured.prices : pricesFrom(stored?.prices);
   return { systems: chosen, sources: sources.map((source) => overridden(source, raw)), prices };
 }
@@ -243,16 +214,27 @@ async function described(source: WorkloadSource) {
 
 const folderOf = ({ folder }: RawMap): string => (typeof folder === 'string' ? folder : '.');
 
-const aimText = ({ effect, mostRounds }: NonNullable<Comparing['aim']>): string =>
-  `${PILOT_ROUNDS} rounds of a pilot, then ${FEWEST_ROUNDS} to ${mostRounds} rounds that detect ${percentOf(effect)}`;
-
-function planText(workloads: readonly Workload[], systems: readonly System[], rounds: string, seed: number): string {
+function planText({ workloads, systems, rounds, plan: { seed } }: Execution): string {
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const runs = workloads.map(
     ({ name, warmup, iterations, timeoutSeconds, tenants = [] }) =>
       `${plain(name)} (${tenants.length > 0 ? `${tenants.map((tenant) => tenant.name).join(', ')}: ` : ''}${counted(warmup, 'warm-up')} and ${counted(iterations, 'run')}, each of at most ${timeoutSeconds} s)`,
   );
-  return `Plan: ${counted(systems.length, 'system')} (${names}) × ${rounds} × ${runs.join(', ')}, seed ${seed}`;
+  const { text, ...count } = roundsText(rounds);
+  return [
+    `Plan: ${counted(systems.length, 'system')} (${names}) × ${text} × ${runs.join(', ')}, seed ${seed}`,
+    execTimeText(workloads, systems.length, count),
+  ].join('\n');
+}
+
+function roundsText(rounds: PlannedRounds): { text: string; fewest: number; most: number } {
+  if (typeof rounds === 'number') return { text: counted(rounds, 'round'), fewest: rounds, most: rounds };
+  const { effect, mostRounds } = rounds;
+  return {
+    text: `${PILOT_ROUNDS} rounds of a pilot, then ${FEWEST_ROUNDS} to ${mostRounds} rounds that detect ${percentOf(effect)}`,
+    fewest: PILOT_ROUNDS + FEWEST_ROUNDS,
+    most: PILOT_ROUNDS + mostRounds,
+  };
 }
 
 /** Where the logs of runs go: a folder for every round of a system, and a new one if a round is measured again. */

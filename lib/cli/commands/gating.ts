@@ -1,4 +1,6 @@
 /** --baseline and --gate of `compare`. */
+import type { Comparison } from '../../api/comparison.js';
+import { fewestRounds } from '../../api/rounds.js';
 import { messageOf } from '../../errors/message-of.js';
 import { UsageError } from '../../errors/usage-error.js';
 import { checkKinds, checkSameWorld, checkShared } from '../../gate/against-baseline.js';
@@ -39,22 +41,17 @@ export interface Conclusion {
   tell: (free: boolean) => Promise<Error[]>;
 }
 
-/**
- * Reads and checks everything possible before anything is measured; null if nothing is judged. `metrics`: those that
- * thresholds may name.
- */
+/** Reads and checks everything possible before anything is measured; null if nothing is judged. */
 export async function prepareGating(
   raw: RawGating,
-  systems: readonly { name: string; kind: string }[],
+  { systems, rounds, definitions: metrics }: Pick<Comparison, 'systems' | 'rounds' | 'definitions'>,
   outputs: readonly Output[],
-  rounds: number,
-  metrics: readonly MetricDefinition[],
 ): Promise<Gating | null> {
   if (raw.baseline === undefined && raw.gate === undefined) {
     if (raw.store === undefined) return null;
     throw new UsageError('Expected --store together with --baseline but received it alone.');
   }
-  checkRounds(rounds);
+  checkRounds(fewestRounds(rounds));
   const names = systems.map(({ name }) => name);
   const thresholds = relabelledThresholds(await thresholdsOf(raw.gate, '--gate', metrics), names);
   const stored = await storedBaseline(raw.baseline, raw.store);

@@ -1,4 +1,5 @@
 /** `gpu-virt-bench run [SELECTOR…]` */
+import { measureRun, planRun } from '../../api/run.js';
 import type { RunDocument, Tier } from '../../results/document.js';
 import { checkTemporary } from '../../environment/temporary.js';
 import type { MetricDefinition } from '../../metrics/core/metric.js';
@@ -11,16 +12,14 @@ import { duration, plain } from '../../results/text/plain.js';
 import { runReport, WATERMARK } from '../../report/formats/terminal.js';
 import type { Choice } from '../../run/plan/device.js';
 import type { Prepared } from '../../run/lane.js';
-import { makePlan, type Plan, secondsOf } from '../../run/plan/plan.js';
-import { type RunHooks, runMetrics } from '../../run/run.js';
-import { metricsOfRun } from '../../run/plan/selection.js';
+import { type Plan, secondsOf } from '../../run/plan/plan.js';
+import type { RunHooks } from '../../run/run.js';
 import { type ChosenTarget, chooseTarget } from '../../run/plan/target.js';
-import { callersSystem } from '../../systems/process/environment.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { interruptible } from '../process/interruption.js';
 import { junitTargets, markUnfinished } from '../files/junit-file.js';
-import { preparePricing, type RawPricing } from '../../run/effects/pricing.js';
-import { parseRunOptions, type RawRunOptions, type RunOptions } from '../options/options.js';
+import type { RawPricing } from '../../run/effects/pricing.js';
+import { measuringOf, parseRunOptions, type RawRunOptions } from '../options/options.js';
 import { failureOf, writeText } from '../files/output.js';
 import { checkOutputs, publish } from '../options/document-outputs.js';
 import { type ProgressDisplay, progressDisplay } from '../terminal/progress.js';
@@ -36,13 +35,10 @@ export interface RawOutputRunOptions extends RawRunOptions, RawPricing {
 export async function run(selectors: string[], raw: RawOutputRunOptions): Promise<number> {
   const options = parseRunOptions(raw);
   const purpose = raw.for === undefined ? null : parsePurpose('--for', raw.for);
-  const selection = metricsOfRun({ selectors, purpose });
-  const plan = makePlan(selection.metrics, options.tier, options.seed, purpose);
-  const left = selection.isFirstRun ? leftOutText(selection.metrics, options.tier) : null;
-  const pricing = await preparePricing(
-    raw,
-    plan.metrics.map(({ id }) => id),
-  );
+  const { tier, seed } = options;
+  const planned = await planRun({ selectors, purpose, tier, seed, profile: raw.profile });
+  const { plan } = planned;
+  const left = planned.isFirstRun ? leftOutText(plan.metrics, tier) : null;
   if (options.dryRun) {
     const device = options.device ?? process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0';
     await writeText(
@@ -63,8 +59,8 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
   };
   try {
     progress.doing('starting a worker');
-    const measured = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
-    const document = pricing(measured);
+    const hooks = runHooks(plan, target, progress, onLog);
+    const document = await interruptible((signal) => measureRun(planned, measuringOf(options, target, signal), hooks));
     progress.stop();
     process.exitCode = exitCodeOfResults(document);
     const unwritten = directory ? await kept(directory, document, log) : [];
@@ -95,14 +91,13 @@ async function kept(directory: ResultDirectory, document: RunDocument, log: stri
   return failure ? [failure, ...others] : others;
 }
 
-function measure(
-  options: RunOptions,
+function runHooks(
   plan: Plan,
   target: ChosenTarget,
-  { progress, onLog }: { progress: ProgressDisplay; onLog: (text: string) => void },
-  signal: AbortSignal,
-) {
-  const hooks: RunHooks = {
+  progress: ProgressDisplay,
+  onLog: (text: string) => void,
+): RunHooks {
+  return {
     onPrepared: (prepared, choice, warnings) =>
       progress.aside(() => {
         announce(plan, target, prepared, choice);
@@ -115,20 +110,6 @@ function measure(
     onFailedProof: (reason) => progress.aside(() => warn(reason)),
     onLog,
   };
-  const { device, requireGpu, timeoutSeconds, strict, path } = options;
-  const system = callersSystem(device);
-  const request = {
-    plan,
-    target,
-    system,
-    device,
-    requireGpu,
-    timeoutSeconds,
-    strict,
-    options: { ...options.measure, path },
-    signal,
-  };
-  return runMetrics(request, hooks);
 }
 
 /** Called only after a worker has seen the GPU, so that an earlier error is the only output on stderr. */

@@ -6,7 +6,7 @@ import { boundedJson } from '../../results/bounded-json.js';
 import { NOT_RECORDED } from '../../results/document.js';
 import { toolVersion } from '../../environment/tool.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
-import type { Plan } from '../../run/plan/plan.js';
+import type { Comparison } from '../../api/comparison.js';
 import { callerEnvironment } from '../../systems/process/environment.js';
 import { fileState } from '../../systems/proof/file-hash.js';
 import { createSystem, here } from '../../systems/kinds.js';
@@ -81,19 +81,23 @@ const requestSchema = v.strictObject({
 });
 export type StoredRequest = v.InferOutput<typeof requestSchema>;
 
+interface Described extends Pick<Comparison, 'systems' | 'rounds'> {
+  plan: Pick<Comparison['plan'], 'metrics' | 'tier' | 'seed'>;
+}
+
 /** Uses only those of `options` (named as by commander) that say what is measured. */
 export async function describeRequest(
-  { metrics }: Pick<Plan, 'metrics'>,
+  { plan, systems, rounds }: Described,
   options: object,
-  systems: readonly System[],
   { workloads, prices }: Pick<StoredRequest, 'workloads' | 'prices'> = {},
 ): Promise<StoredRequest> {
-  const given = Object.entries(options).filter(([name]) => isContinued(name));
+  const planned = { tier: plan.tier, seed: `${plan.seed}`, ...(typeof rounds === 'number' && { rounds: `${rounds}` }) };
+  const given = Object.entries({ ...options, ...planned }).filter(([name]) => isContinued(name));
   return {
     kind: workloads ? 'exec request' : 'compare request',
     version: 2,
     tool: toolVersion(),
-    metrics: metrics.map(({ id }) => id).sort(),
+    metrics: plan.metrics.map(({ id }) => id).sort(),
     options: Object.fromEntries(given) as StoredRequest['options'],
     systems: await Promise.all(systems.map(describeSystem)),
     ...(workloads && { workloads }),

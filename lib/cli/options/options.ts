@@ -3,6 +3,8 @@ import type { ApplicationPath, Tier } from '../../results/document.js';
 import type { MeasureOptions } from '../../metrics/core/metric.js';
 import type { DecoderModel, WorkloadName } from '../../metrics/llm/workloads.js';
 import { resolveOptions } from '../../metrics/core/options.js';
+import { type Measuring, metricOptions, type MetricOptions } from '../../api/measuring.js';
+import type { ChosenTarget } from '../../run/plan/target.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { type Output, parseOutputs, type RawOutputs } from './document-outputs.js';
 
@@ -32,7 +34,7 @@ export interface RunOptions {
   seed: number;
   timeoutSeconds: number | null;
   /** Only options that were given. */
-  measure: Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'samples' | 'workload' | 'model'>;
+  measure: MetricOptions;
   outputs: Output[];
   requireGpu: boolean;
   simulate: boolean;
@@ -52,14 +54,13 @@ export function parseRunOptions(raw: RawRunOptions): RunOptions {
     tier: raw.tier as Tier,
     path: raw.path as ApplicationPath,
   });
-  const { seed: _, ...measure } = numbers;
   return {
     device: parseDevice(raw.device),
     tier: resolved.tier,
     path: resolved.path,
     seed: resolved.seed,
     timeoutSeconds: parseTimeout(raw.timeout),
-    measure: { ...measure, ...llm, ...(raw.samples && { samples: true }) },
+    measure: metricOptions({ ...numbers, ...llm, samples: raw.samples === true }),
     outputs: parseOutputs(raw),
     requireGpu: raw.requireGpu ?? false,
     simulate: raw.simulate ?? false,
@@ -67,6 +68,12 @@ export function parseRunOptions(raw: RawRunOptions): RunOptions {
     dryRun: raw.dryRun ?? false,
   };
 }
+
+export const measuringOf = (
+  { device, requireGpu, timeoutSeconds, strict, path, measure }: RunOptions,
+  target: ChosenTarget,
+  signal: AbortSignal,
+): Measuring => ({ target, device, requireGpu, timeoutSeconds, strict, options: { ...measure, path }, signal });
 
 function parsedNumbers(raw: RawRunOptions): Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'seed'> {
   return {

@@ -13,7 +13,7 @@ export interface RawPricing {
 type Pricing = <T extends ResultDocument>(document: T) => T;
 
 /** Reads and checks everything possible before anything is measured. Without a profile the document is unchanged. */
-export async function preparePricing({ profile: file }: RawPricing, metrics: readonly string[]): Promise<Pricing> {
+export async function preparePricing(file: string | undefined, metrics: readonly string[]): Promise<Pricing> {
   if (file === undefined) return (document) => document;
   const why = withoutPrices(metrics);
   if (why !== null) throw new UsageError(`A call profile cannot be used here: ${why}. Name OH-005 or overhead too.`);

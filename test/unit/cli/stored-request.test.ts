@@ -14,9 +14,14 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 const request = (settings: RawMap, options: object = {}) =>
-  describeRequest({ metrics: [] }, options, [
-    createSystem('custom', { name: 'x', ...settings }, { caller: {}, folder }),
-  ]);
+  describeRequest(
+    {
+      plan: { metrics: [], tier: 'quick', seed: 1 },
+      systems: [createSystem('custom', { name: 'x', ...settings }, { caller: {}, folder })],
+      rounds: 2,
+    },
+    options,
+  );
 
 /** Describes a system, changes something and describes it again. */
 async function afterwards(settings: RawMap, change: () => void): Promise<() => void> {
