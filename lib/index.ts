@@ -15,7 +15,7 @@ import type { MonitorOptions } from './monitor/options.js';
 import type { LoadResult, LoadSummary } from './load/load-result.js';
 import type { LoadOptions } from './load/run-load.js';
 import type { LoadSettings } from './settings-types.js';
-import type { Format } from './rendering.js';
+import type { Format } from './report/formats.js';
 
 export * from './metrics/functions.js';
 
@@ -42,13 +42,10 @@ export const compareSystems = async (options: CompareSystemsOptions): Promise<Co
   (await import('./whole-runs.js')).compareSystems(options);
 
 /**
- * Programs under systems, in interleaved rounds: the document of `gpu-virt-bench exec`; no file is written. Metrics have
- * the ids `NAME/wall` (s), `NAME/ready` (s), `NAME/cpu` (s), `NAME/host-memory` (bytes), `NAME/gpu-memory` (bytes),
- * `NAME/energy` (J), those that the workload extracts, and of a workload with a load `NAME/ttft`, `NAME/itl`, `NAME/tpot`,
- * `NAME/latency` (ms), `NAME/tokens-per-second`, `NAME/requests-per-second`, `NAME/errors` (%) and `-p99` of the first two
- * and of latency. A program that fails is a result with status `failed`. Rejects with UsageError for wrong settings and for
- * a program that does not exist; an abort ends the program and resolves with `completed: false` and the rounds that there
- * are.
+ * Programs under systems, in interleaved rounds: the document of `gpu-virt-bench exec`; no file is written. Ids of metrics
+ * begin with the workload's name, such as `NAME/wall` (s) and, under a load, `NAME/ttft` (ms); docs/exec.md has them all. A
+ * program that fails is a result with status `failed`. Rejects with UsageError for wrong settings and for a program that
+ * does not exist; an abort ends the program and resolves with `completed: false` and the rounds that there are.
  *
  *     await execWorkloads({
  *       systems: ['native', 'hami-core:library=/path/libvgpu.so,memory=10GiB'],
@@ -60,8 +57,8 @@ export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<Comp
   (await import('./exec-workloads.js')).execWorkloads(options);
 
 /**
- * A document as a report: `markdown`, `html` (one page with charts), `csv`, `junit`, `openmetrics`, `bencher` or
- * `json`. Needs no GPU. Rejects with RangeError for another format, with TypeError for anything else than a document.
+ * A document as a report, in one of the formats of docs/reports.md. Needs no GPU. Rejects with RangeError for another
+ * format, with TypeError for anything else than a document.
  */
 export const renderReport = async (document: RunDocument | ComparisonDocument, format: Format): Promise<string> =>
   (await import('./rendering.js')).renderReport(document, format);
@@ -147,6 +144,6 @@ export type { MonitorOptions } from './monitor/options.js';
 export type { GpuProcessSample, GpuSample } from './monitor/sample.js';
 export { MonitorError, type MonitorSummary, type WatchedGpu } from './monitor/summary.js';
 export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
-export type { Format } from './rendering.js';
+export type { Format } from './report/formats.js';
 export type { MeasureOptions, Progress } from './metrics/core/metric.js';
 export { BenchError, CudaError, type ErrorCode } from './native/errors.js';

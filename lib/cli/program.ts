@@ -1,10 +1,10 @@
 /** The commands and their options; each command's own file is loaded when it is called. */
 import { Command, CommanderError, Option } from 'commander';
 import type { Tier } from '../results/document.js';
-import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
 import { beginCommandCard } from '../native/command-card.js';
 import { done } from './process/done.js';
+import { formats, reportFormats } from '../report/formats.js';
 import { shown } from '../report/text/screen.js';
 import { exitCodeOf, exitCodes } from './options/exit-codes.js';
 import { addBaseline, addGate, addGating, addHistory } from './options/gate-commands.js';
@@ -133,24 +133,14 @@ function addMeasuring(command: Command, tier: Tier): Command {
     );
 }
 
-const outputHelp: Record<Format, string> = {
-  json: 'the result document',
-  markdown: 'a report for issues and pull requests',
-  html: 'a report with charts, one self-contained page',
-  csv: 'one row per metric, system and round',
-  junit: 'one case per metric and threshold, from the gate or its defaults',
-  openmetrics: "text for Prometheus' textfile collector",
-  bencher: 'Bencher Metric Format',
-};
-
 /** Options on where results go in addition to the table, the same for new and for saved results. */
 function addOutputs(command: Command, standard = 'a table'): Command {
-  for (const [format, help] of Object.entries(outputHelp))
+  for (const [format, { help }] of Object.entries(reportFormats))
     command.addOption(new Option(`--${format} <file>`, `${help}, - for stdout (default: none)`).conflicts('dryRun'));
   return command.addOption(
     new Option(
       '--format <format>',
-      `print this format on stdout: ${Object.keys(outputHelp).join(', ')} (default: ${standard})`,
+      `print this format on stdout: ${formats.join(', ')} (default: ${standard})`,
     ).conflicts('dryRun'),
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answered } from '../../lib/answer/answer.js';
 import { type Format, renderReport } from '../../lib/index.js';
-import { formats } from '../../lib/rendering.js';
+import { formats } from '../../lib/report/formats.js';
 import { everyKind } from './report/fixtures.js';
 import { runDocument } from './run/fixtures.js';
 

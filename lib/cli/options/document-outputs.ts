@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { closest } from '../../errors/closest.js';
-import { type Format, formats, rendering } from '../../rendering.js';
+import { rendering } from '../../rendering.js';
+import { type Format, formats } from '../../report/formats.js';
 import type { ResultDocument } from '../../results/kinds.js';
 import { checkTarget, failureOf, followed, STDOUT, writeStdout, writeText, writeWhole } from '../files/output.js';
 import { say } from '../terminal/talk.js';
