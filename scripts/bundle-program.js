@@ -23,6 +23,7 @@ const entries = [
   'results/text/effect-text',
   'results/upgraded',
   'rendering',
+  'report/formats',
   'run/effects/detect',
   'run/effects/family',
   'run/effects/judged',
@@ -35,6 +36,7 @@ const entries = [
   'workers/lines',
   'workers/local',
   'workers/scene',
+  'workloads/metrics/program-metrics',
 ];
 /**
  * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: the

@@ -12,16 +12,16 @@ import { categoryTitle } from '../dist/results/text/category-title.js';
 import { generated } from './generated.js';
 import './function-names.js';
 import './native-types.js';
+import { table } from './markdown.js';
+import { writePages } from './pages.js';
 import { writeSettings } from './settings.js';
 
 await writeSettings();
+writePages();
 
-const cell = (text) => String(text).replaceAll('|', '\\|');
 const better = { lower: 'lower', higher: 'higher', none: '–' };
 const delta = ({ relative, absolute }, unit) =>
   absolute === undefined ? `${100 * relative} %` : `${absolute} ${unit}`;
-const table = (head, rows) =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 const seconds = ({ quick, standard, thorough }) => `${quick} / ${standard} / ${thorough}`;
 
 function section(category, metrics) {

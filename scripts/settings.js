@@ -1,5 +1,4 @@
-// The settings that users write, as JSON Schema, TypeScript, help and tables, from the schemas in lib (through dist).
-import { readFileSync } from 'node:fs';
+// The settings that users write, as JSON Schema, TypeScript, help and Markdown, from the schemas in lib (through dist).
 import * as v from 'valibot';
 import { format, resolveConfig } from 'prettier';
 import {
@@ -15,6 +14,7 @@ import {
   workloadSettings,
 } from '../dist/all-settings.js';
 import { generated } from './generated.js';
+import { table } from './markdown.js';
 
 const metadata = (schema) => v.getMetadata(bare(schema));
 /** `hami-core` becomes `HamiCore`. */
@@ -281,8 +281,6 @@ function help() {
 
 // Tables
 
-const cell = (text) => String(text).replaceAll('|', '\\|');
-
 function rowsOf(schema, before = '') {
   return Object.entries(schema.entries).flatMap(([key, each]) => {
     const inner = bare(each);
@@ -292,12 +290,12 @@ function rowsOf(schema, before = '') {
     const byDefault =
       defaultOf(each) !== undefined ? `\`${defaultOf(each)}\`` : (given ?? (isNeeded(each) ? 'required' : 'none'));
     const said = choices ? `${meaning} ${choices.map((choice) => `\`${choice}\``).join(', ')}.` : meaning;
-    const row = `| \`${before}${key}\` | ${cell(byDefault)} | ${cell(said)} |`;
+    const row = [`\`${before}${key}\``, byDefault, said];
     return inner.type === 'strict_object' && !nameOf(inner) ? [row, ...rowsOf(inner, `${before}${key}.`)] : [row];
   });
 }
 
-const tables = new Map([
+const schemas = new Map([
   ...Object.entries(kinds).map(([kind, { settings }]) => [kind, settings]),
   ['workload', workloadSettings],
   ['tenant', tenantSettings],
@@ -309,19 +307,13 @@ const tables = new Map([
   ['proof', verifySchema],
 ]);
 
-/** Fills `<!-- settings of NAME -->` … `<!-- end -->` of a page. */
-function page(path) {
-  const text = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-  const filled = text.replace(/<!-- settings of (.*?) -->\n.*?<!-- end -->/gs, (_, name) => {
-    const schema = tables.get(name);
-    if (!schema) throw new Error(`${path} has settings of ${name}, which do not exist.`);
-    return `<!-- settings of ${name} -->\n\n| key | default | meaning |\n|---|---|---|\n${rowsOf(schema).join('\n')}\n\n<!-- end -->`;
-  });
-  generated(path, filled, { source: 'the schemas of settings', command: 'npm run docs' });
-}
+/** Tables of pages (pages.js), as Markdown by name. */
+export const settingsTables = [...schemas].map(([name, schema]) => [
+  `settings of ${name}`,
+  table(['key', 'default', 'meaning'], rowsOf(schema)),
+]);
 
 export async function writeSettings() {
   await types();
   help();
-  for (const path of ['docs/systems.md', 'docs/exec.md', 'docs/load.md', 'docs/gates.md', 'docs/costs.md']) page(path);
 }

@@ -59,25 +59,6 @@ export interface ExtractedMetric {
   per?: PerChoice;
 }
 
-/** What is measured of every program, in the order of reports. */
-export const builtInKeys = ['wall', 'ready', 'cpu', 'host-memory', 'gpu-memory', 'energy'] as const;
-export type BuiltInKey = (typeof builtInKeys)[number];
-
-/** What is measured of a load, after those. */
-export const loadKeys = [
-  'ttft',
-  'ttft-p99',
-  'itl',
-  'itl-p99',
-  'tpot',
-  'latency',
-  'latency-p99',
-  'tokens-per-second',
-  'requests-per-second',
-  'errors',
-] as const;
-export type LoadKey = (typeof loadKeys)[number];
-
 /** How the GPU is read while the program runs. */
 export interface Monitoring {
   intervalMs: number;

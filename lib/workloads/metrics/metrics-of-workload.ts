@@ -1,104 +1,25 @@
 /** The metrics of a workload: ids `NAME/wall`, `NAME/ready`, … and those that it extracts. All share the runs of a round. */
 import type { MeasureContext, Measured, MetricDefinition } from '../../metrics/core/metric.js';
 import { withoutNumber } from '../../metrics/core/metric.js';
-import type { PerChoice } from '../../metrics/core/per.js';
 import { type EnergyMetric, energyMetrics } from '../../costs/energy-metrics.js';
 import { median } from '../../stats/median.js';
-import type { Delta } from '../../stats/rule/effect.js';
 import { GRACE_MS } from '../../workers/kept-program.js';
 import { type ExecSettings, type Memory, measureRound, REPEAT_RULE, type Round } from '../round/round-of-runs.js';
 import type { MeasuredRun } from '../program/measured-run.js';
 import { decidingKey, representative } from './deciding.js';
-import { loadKeysOf, loadMetrics } from './load-metrics.js';
+import type { Kind } from './metric-kind.js';
+import { type LoadKey, loadKeysOf, loadMetrics } from './load-metrics.js';
+import { programKeysOf, programMetrics } from './program-metrics.js';
 import type { Reading } from './reading.js';
-import type { BuiltInKey, ExtractedMetric, LoadKey, Workload } from '../workload-type.js';
+import type { ExtractedMetric, Workload } from '../workload-type.js';
 
 /** The exported library function. */
 export const FUNCTION = 'execWorkloads';
 
-export interface Kind {
-  name: string;
-  unit: string;
-  question: string;
-  delta: Delta;
-  per?: PerChoice;
-  of: (run: MeasuredRun) => Reading;
-  /** What else its results say. */
-  details?: (runs: readonly MeasuredRun[]) => Measured['details'];
-}
-
-const known = (value: number | null | undefined, missing: string): Reading =>
-  value === null || value === undefined ? { missing } : { value };
-
-/** δ as for the metrics of this tool: 2 %, and 5 % where the host's scheduler decides. */
-export const kinds: Record<BuiltInKey, Kind> = {
-  wall: {
-    name: 'wall time',
-    unit: 's',
-    question: 'How long does the program run, from just before its fork to its end?',
-    delta: { relative: 0.02 },
-    of: ({ wallSeconds }) => known(wallSeconds, 'it was stopped'),
-  },
-  ready: {
-    name: 'time to ready',
-    unit: 's',
-    question: 'How long does the program take until it can serve?',
-    delta: { relative: 0.05 },
-    of: ({ readySeconds }) => known(readySeconds, 'it never was ready'),
-  },
-  cpu: {
-    name: 'CPU time',
-    unit: 's',
-    question: 'How much processor time do all its processes use together, in user and kernel mode?',
-    delta: { relative: 0.05 },
-    of: ({ used }) => known(used && (used.cpuUserUs + used.cpuSystemUs) / 1e6, NOT_BELOW),
-  },
-  'host-memory': {
-    name: 'peak host memory',
-    unit: 'bytes',
-    question: 'How much memory of the host do its processes hold at one time?',
-    delta: { relative: 0.02 },
-    of: ({ used, watched }) => known(used && Math.max(used.largestProcessBytes, watched.residentBytes ?? 0), NOT_BELOW),
-  },
-  'gpu-memory': {
-    name: 'peak GPU memory',
-    unit: 'bytes',
-    question: 'How much memory of the GPU do its processes hold at one time?',
-    delta: { relative: 0.02 },
-    of: ({ gpu }) => known(gpu.seen.programBytes, 'NVML listed no process of the program'),
-  },
-  energy: {
-    name: 'energy of the GPU',
-    unit: 'J',
-    question: 'How much energy does the whole GPU use while the program runs?',
-    delta: { relative: 0.05 },
-    of: ({ gpu: { seen } }) => ('joules' in seen.energy ? { value: seen.energy.joules } : seen.energy),
-    details: (runs) => ({ by: sourcesOf(runs) }),
-  },
-};
-
-/** Nobody counts what a program used that a daemon started. */
-const NOT_BELOW = 'its processes were children of the daemon of a container runtime, so what they used is not known';
-/** `counter` of NVML, or integrated `power`. */
-const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
-  ...new Set(runs.flatMap(({ gpu: { seen } }) => ('by' in seen.energy ? [seen.energy.by] : []))),
-];
-
-/** Where no number is no failure of the program. */
-export const optional: readonly BuiltInKey[] = ['cpu', 'host-memory', 'gpu-memory', 'energy'];
-
-export function keysOf({ ready, stopAfterSeconds }: Workload): BuiltInKey[] {
-  return [
-    ...(stopAfterSeconds === null ? (['wall'] as const) : []),
-    ...(ready ? (['ready'] as const) : []),
-    ...optional,
-  ];
-}
-
 /** In the order of reports. */
 export function metricsOfWorkload(workload: Workload, settings: ExecSettings): MetricDefinition[] {
   const memory: Memory = { referenceC: null, failed: new Map() };
-  const keys = keysOf(workload);
+  const keys = programKeysOf(workload);
   const shared = (context: MeasureContext) =>
     context.once.get(`workload ${workload.name}`, () => measureRound(workload, settings, memory, context));
   const definition = (key: string, kind: Kind, direction: MetricDefinition['direction'], isOptional: boolean) => {
@@ -129,7 +50,10 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
     } satisfies MetricDefinition;
   };
   return [
-    ...keys.map((key) => definition(key, kinds[key], 'lower', optional.includes(key))),
+    ...keys.map((key) => {
+      const metric = programMetrics[key];
+      return definition(key, metric, metric.direction, metric.isOptional === true);
+    }),
     ...loadKeysOf(workload).map((key) => definition(key, kindOfLoad(key), loadMetrics[key].direction, false)),
     ...workload.metrics.map((metric) => definition(metric.key, kindOf(metric), metric.direction, false)),
     ...energyMetrics(workload.metrics).map((metric) => definition(metric.key, energyKind(metric), 'lower', true)),
@@ -141,9 +65,9 @@ const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
   name,
   unit: 'J',
   question: 'How much energy does the whole GPU use for each that the run counted?',
-  delta: kinds.energy.delta,
+  delta: programMetrics.energy.delta,
   of: (run) => {
-    const [energy, count] = [kinds.energy.of(run), extractedOf(run, counter)];
+    const [energy, count] = [programMetrics.energy.of(run), extractedOf(run, counter)];
     if ('missing' in energy) return energy;
     if ('missing' in count) return { missing: `${counter}: ${count.missing}` };
     return count.value > 0 ? { value: energy.value / count.value } : { missing: `${counter} is ${count.value}` };
@@ -153,10 +77,10 @@ const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
 const extractedOf = ({ extracted }: MeasuredRun, key: string): Reading =>
   extracted.get(key) ?? { missing: 'it was not looked for' };
 
-export const kindOfLoad = (key: LoadKey): Kind => ({
-  ...loadMetrics[key],
-  of: ({ load }) => load?.readings[key] ?? { missing: 'its load was not sent' },
-});
+export function kindOfLoad(key: LoadKey): Kind {
+  const { name, unit, question, delta } = loadMetrics[key];
+  return { name, unit, question, delta, of: ({ load }) => load?.readings[key] ?? { missing: 'its load was not sent' } };
+}
 
 export const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   name: key,

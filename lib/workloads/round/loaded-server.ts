@@ -10,13 +10,12 @@ import { blockMedians } from '../../stats/blocks.js';
 import { serialMedian } from '../../stats/serial.js';
 import { unverifiedLabel } from '../../systems/system-name.js';
 import { processesServing } from '../program/listening-processes.js';
-import { loadKeysOf, loadMetrics } from '../metrics/load-metrics.js';
+import { type LoadKey, loadKeysOf, loadMetrics } from '../metrics/load-metrics.js';
 import { proofOf } from '../proof/proof.js';
 import type { ProcessProof } from '../proof/proof-state.js';
 import { loadRecord, publicUrl } from '../settings/secrets.js';
 import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 import { ServedLoad, type ServedRequests } from './served-load.js';
-import type { LoadKey } from '../workload-type.js';
 
 interface LoadedServer {
   /** How the ids of its metrics begin. */
@@ -100,17 +99,6 @@ async function proven(
   return proofOf(seen, { system, kind: system === 'native' ? 'native' : 'custom', layer });
 }
 
-/** Those whose median the value is; null of a rate, a percentile or a share. */
-function samplesOf(key: LoadKey, result: LoadResult | null): readonly number[] | null {
-  if (result === null) return null;
-  const { ttftMs: ttft, itlMs: itl, tpotMs: tpot, latencyMs: latency } = result;
-  const samples: Partial<Record<LoadKey, readonly number[]>> = { ttft, itl, tpot, latency };
-  return samples[key] ?? null;
-}
-
-/** Intervals of one request depend on each other. */
-const NO_INTERVAL = 'the pauses within an answer depend on each other; time per output token has an interval';
-
 function resultsOf(
   { name, plan }: LoadedServer,
   { readings, row, notes }: ServedRequests,
@@ -124,7 +112,7 @@ function resultsOf(
       delta,
       ...(isFirst && { runs: [{ warmup: false, proof: proof.state, load: row }], ...(notes.length > 0 && { notes }) }),
     };
-    const measured = measuredOf(key, readings[key], samplesOf(key, result), details, proof);
+    const measured = measuredOf(key, readings[key], result, details, proof);
     const { headline, status = 'ok', reason, value, ci95 } = measured;
     return {
       id: `${name}/${key}`,
@@ -151,14 +139,16 @@ function resultsOf(
 function measuredOf(
   key: LoadKey,
   reading: ServedRequests['readings'][LoadKey],
-  samples: readonly number[] | null,
+  result: LoadResult | null,
   details: Measured['details'],
   { state, detail }: ProcessProof,
 ): Measured {
   if (state === 'outside') return withoutNumber('invalid', `layer not active: ${detail}`, details);
   if ('missing' in reading) return withoutNumber(reading.status ?? 'failed', reading.missing, details);
   const { value } = reading;
+  const { samples: samplesOf, noInterval } = loadMetrics[key];
+  const samples = (result && samplesOf?.(result)) ?? null;
   const common = { value, details, checks: [], ci95: null, headline: samples && Float64Array.from(samples) };
-  if (key === 'itl') return { ...common, noInterval: NO_INTERVAL };
+  if (noInterval !== undefined) return { ...common, noInterval };
   return { ...common, ci95: samples && serialMedian(samples).ci95 };
 }

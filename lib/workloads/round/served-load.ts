@@ -6,11 +6,11 @@ import type { LoadPlan } from '../../load/load-plan.js';
 import type { LoadErrors, LoadResult } from '../../load/load-result.js';
 import { runPlan } from '../../load/run-load.js';
 import type { RequestRecord } from '../../load/request-record.js';
-import { percentileFloors, summarise } from '../../stats/summary.js';
+import { summarise } from '../../stats/summary.js';
+import { type LoadKey, loadMetrics, ofLoad } from '../metrics/load-metrics.js';
 import type { Reading } from '../metrics/reading.js';
 import { RunLines } from '../program/run-file.js';
 import type { RunPhase } from '../program/run-phases.js';
-import type { LoadKey } from '../workload-type.js';
 
 type LoadReadings = Readonly<Record<LoadKey, Reading>>;
 
@@ -98,18 +98,7 @@ function lineOf({ scheduledMs, sentMs, endMs, failure, tokens, finishReason }: R
   };
 }
 
-const all = (reading: Reading): LoadReadings => ({
-  ttft: reading,
-  'ttft-p99': reading,
-  itl: reading,
-  'itl-p99': reading,
-  tpot: reading,
-  latency: reading,
-  'latency-p99': reading,
-  'tokens-per-second': reading,
-  'requests-per-second': reading,
-  errors: reading,
-});
+const all = (reading: Reading): LoadReadings => ofLoad(() => reading);
 
 /** There is no number if the client was overloaded or requests failed: a server that fails its slowest requests looks faster. */
 export function readingsOf(result: LoadResult, { requests }: Pick<LoadPlan, 'requests'>): LoadReadings {
@@ -120,10 +109,9 @@ export function readingsOf(result: LoadResult, { requests }: Pick<LoadPlan, 'req
   if (!completed)
     return all({ missing: `its load ended after ${result.requests} of ${requests} requests`, status: 'failed' });
   const failed = result.requests - succeeded;
-  const share: Reading = { value: (100 * failed) / result.requests };
-  if (failed > 0)
-    return { ...all({ missing: errorsText(errors, failed, result.requests), status: 'failed' }), errors: share };
-  return { ...timesOf(result), errors: share };
+  if (failed === 0) return ofLoad((key) => loadMetrics[key].of(result));
+  const share = loadMetrics.errors.of(result);
+  return { ...all({ missing: errorsText(errors, failed, result.requests), status: 'failed' }), errors: share };
 }
 
 function errorsText(errors: readonly LoadErrors[], failed: number, requests: number): string {
@@ -134,40 +122,6 @@ function errorsText(errors: readonly LoadErrors[], failed: number, requests: num
 
 const errorText = ({ reason, message }: LoadErrors): string =>
   message.startsWith(reason) ? message : `${reason} (${message})`;
-
-function timesOf(result: LoadResult): LoadReadings {
-  const { ttftMs, itlMs, tpotMs, latencyMs, tokensPerSecond, tokensDoubt, achievedPerSecond } = result;
-  const doubt: Reading | null = tokensDoubt === null ? null : { missing: tokensDoubt, status: 'invalid' };
-  return {
-    ttft: medianOf(ttftMs, NO_TOKENS),
-    'ttft-p99': p99Of(ttftMs, 'requests'),
-    itl: medianOf(itlMs, NO_GAPS),
-    'itl-p99': p99Of(itlMs, 'intervals between chunks'),
-    tpot: doubt ?? medianOf(tpotMs, NO_GAPS),
-    latency: medianOf(latencyMs, 'no request was answered'),
-    'latency-p99': p99Of(latencyMs, 'requests'),
-    'tokens-per-second': doubt ?? (tokensPerSecond === null ? { missing: NO_TOKENS } : { value: tokensPerSecond }),
-    'requests-per-second': { value: achievedPerSecond },
-    errors: { value: 0 },
-  };
-}
-
-const NO_TOKENS = 'no answer had tokens';
-const NO_GAPS = 'no answer had two chunks with tokens';
-
-function medianOf(samples: readonly number[], missing: string): Reading {
-  const value = summarise(samples)?.p50;
-  return value === undefined ? { missing, status: 'unsupported' } : { value };
-}
-
-function p99Of(samples: readonly number[], what: string): Reading {
-  const value = summarise(samples)?.p99 ?? null;
-  if (value !== null) return { value };
-  return {
-    missing: `a p99 takes at least ${percentileFloors.p99} ${what} in a run, and there were ${samples.length}`,
-    status: 'unsupported',
-  };
-}
 
 const count = (samples: readonly number[]) => {
   const stats = summarise(samples);

@@ -10,26 +10,17 @@ import { ratioInterval } from '../../stats/rule/combined.js';
 import { jain } from '../../stats/jain.js';
 import { median } from '../../stats/median.js';
 import { taskName } from '../settings/task-names.js';
-import {
-  type Kind,
-  deadlineOf,
-  FUNCTION,
-  keysOf,
-  kindOf,
-  kindOfLoad,
-  kinds,
-  measured,
-  optional,
-  rowOf,
-} from '../metrics/metrics-of-workload.js';
+import { deadlineOf, FUNCTION, kindOf, kindOfLoad, measured, rowOf } from '../metrics/metrics-of-workload.js';
 import { decidingKey, representative } from '../metrics/deciding.js';
+import type { Kind } from '../metrics/metric-kind.js';
 import { loadKeysOf, loadMetrics } from '../metrics/load-metrics.js';
+import { programKeysOf, programMetrics } from '../metrics/program-metrics.js';
 import { type ExecSettings, REPEAT_RULE } from '../round/round-of-runs.js';
 import { measureScene } from './scene-round.js';
 import { type Arm, arms, type SceneMemory, type SceneRound, type VictimRuns } from './scene-runs.js';
 import { type Scene, victimsOf } from './scene-type.js';
 import { LEAST_PRESENCE } from './together.js';
-import type { BuiltInKey, Victim } from '../workload-type.js';
+import type { Victim } from '../workload-type.js';
 
 type Direction = MetricDefinition['direction'];
 
@@ -43,19 +34,12 @@ interface Asked {
   isCompared: boolean;
 }
 
-/** NVML gives the power of the whole GPU, which is that of all tenants together. */
-const withoutEnergy = (keys: readonly BuiltInKey[]): BuiltInKey[] => keys.filter((key) => key !== 'energy');
-/** Times, and what the program prints: the other metrics hardly depend on neighbours, or not by a ratio. */
-const comparedKeys: readonly BuiltInKey[] = ['wall', 'ready'];
-
 const askedOf = ({ program }: Victim): Asked[] => [
-  ...withoutEnergy(keysOf(program)).map((key): Asked => ({
-    key,
-    kind: kinds[key],
-    direction: 'lower',
-    isOptional: optional.includes(key),
-    isCompared: comparedKeys.includes(key),
-  })),
+  ...programKeysOf(program).flatMap((key): Asked[] => {
+    const kind = programMetrics[key];
+    const { direction, isOptional = false, inScene } = kind;
+    return inScene === 'none' ? [] : [{ key, kind, direction, isOptional, isCompared: inScene === 'compared' }];
+  }),
   ...loadKeysOf(program).map((key): Asked => ({
     key,
     kind: kindOfLoad(key),

@@ -5,7 +5,9 @@ import { isEnergyKey } from '../../costs/energy-metrics.js';
 import { quoted } from '../../errors/usage-error.js';
 import { countedBy, countingOf, type PerChoice } from '../../metrics/core/per.js';
 import type { GivenMetric, GivenProgram } from './workload-schema.js';
-import { builtInKeys, loadKeys, type ExtractedMetric, type Extraction, type OutputSource } from '../workload-type.js';
+import { loadKeys } from '../metrics/load-metrics.js';
+import { programKeys } from '../metrics/program-metrics.js';
+import type { ExtractedMetric, Extraction, OutputSource } from '../workload-type.js';
 
 const metricKey = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
 
@@ -13,7 +15,7 @@ export function extractedMetrics({ metrics, load }: GivenProgram, place: Place):
   return [...(metrics ?? [])].map(([key, given]) => {
     if (!metricKey.test(key))
       throw place.expected('metrics', 'a map of names of letters, digits and . _ -', `'${key}' is none`);
-    if ((builtInKeys as readonly string[]).includes(key))
+    if ((programKeys as readonly string[]).includes(key))
       throw place.expected('metrics', 'a map of new names', `${key} is measured of every program`);
     if (isCostKey(key) || isEnergyKey(key))
       throw place.expected('metrics', 'a map of new names', `${key} is computed of every program that has its inputs`);

@@ -1,0 +1,114 @@
+/** The metrics that are measured of every program, each described once, in the order of reports. */
+import type { Direction } from '../../metrics/core/metric.js';
+import type { MeasuredRun } from '../program/measured-run.js';
+import type { Workload } from '../workload-type.js';
+import type { Kind } from './metric-kind.js';
+import type { Reading } from './reading.js';
+
+interface ProgramMetric extends Kind {
+  direction: Direction;
+  /** What it is, for the table in docs/exec.md. */
+  about: string;
+  /** Whether a workload has it; all have it if this is missing. */
+  isOf?: (workload: Workload) => boolean;
+  /** Whether a run without the number is no failure of the program. */
+  isOptional?: true;
+  /** In a scene: `compared` with the victim alone, measured only `beside` the others, or `none`. */
+  inScene: 'compared' | 'beside' | 'none';
+}
+
+const known = (value: number | null | undefined, missing: string): Reading =>
+  value === null || value === undefined ? { missing } : { value };
+
+/** Nobody counts what a program used that a daemon started. */
+const NOT_BELOW = 'its processes were children of the daemon of a container runtime, so what they used is not known';
+
+/** `counter` of NVML, or integrated `power`. */
+const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
+  ...new Set(runs.flatMap(({ gpu: { seen } }) => ('by' in seen.energy ? [seen.energy.by] : []))),
+];
+
+/**
+ * δ as for the metrics of this tool: 2 %, and 5 % where the host's scheduler decides. In a scene times are compared, because
+ * the other metrics hardly depend on neighbours, or not by a ratio.
+ */
+const table = {
+  wall: {
+    name: 'wall time',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long does the program run, from just before its fork to its end?',
+    about: "from just before the program's fork to the end of its first process; a program that is stopped has none",
+    delta: { relative: 0.02 },
+    isOf: ({ stopAfterSeconds }) => stopAfterSeconds === null,
+    inScene: 'compared',
+    of: ({ wallSeconds }) => known(wallSeconds, 'it was stopped'),
+  },
+  ready: {
+    name: 'time to ready',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long does the program take until it can serve?',
+    about: 'until the program can serve (`ready`)',
+    delta: { relative: 0.05 },
+    isOf: ({ ready }) => ready !== null,
+    inScene: 'compared',
+    of: ({ readySeconds }) => known(readySeconds, 'it never was ready'),
+  },
+  cpu: {
+    name: 'CPU time',
+    unit: 's',
+    direction: 'lower',
+    question: 'How much processor time do all its processes use together, in user and kernel mode?',
+    about: 'user and kernel time of all its processes together, also of daemons that it started',
+    delta: { relative: 0.05 },
+    isOptional: true,
+    inScene: 'beside',
+    of: ({ used }) => known(used && (used.cpuUserUs + used.cpuSystemUs) / 1e6, NOT_BELOW),
+  },
+  'host-memory': {
+    name: 'peak host memory',
+    unit: 'bytes',
+    direction: 'lower',
+    question: 'How much memory of the host do its processes hold at one time?',
+    about:
+      'the larger of two: the peak of its largest process, as the kernel counts it, and the largest sum of resident memory over all its processes, read every 100 ms. Pages that processes share count in each of them',
+    delta: { relative: 0.02 },
+    isOptional: true,
+    inScene: 'beside',
+    of: ({ used, watched }) => known(used && Math.max(used.largestProcessBytes, watched.residentBytes ?? 0), NOT_BELOW),
+  },
+  'gpu-memory': {
+    name: 'peak GPU memory',
+    unit: 'bytes',
+    direction: 'lower',
+    question: 'How much memory of the GPU do its processes hold at one time?',
+    about: "the largest sum over its processes in NVML's list, in the samples of the monitor",
+    delta: { relative: 0.02 },
+    isOptional: true,
+    inScene: 'beside',
+    of: ({ gpu }) => known(gpu.seen.programBytes, 'NVML listed no process of the program'),
+  },
+  energy: {
+    name: 'energy of the GPU',
+    unit: 'J',
+    direction: 'lower',
+    question: 'How much energy does the whole GPU use while the program runs?',
+    about:
+      "energy of the whole GPU during the run, if it takes at least 2 s: from NVML's energy counter, or from the power if there is no counter (`details.by`)",
+    delta: { relative: 0.05 },
+    isOptional: true,
+    // NVML gives the power of the whole GPU, which is that of all tenants together.
+    inScene: 'none',
+    of: ({ gpu: { seen } }) => ('joules' in seen.energy ? { value: seen.energy.joules } : seen.energy),
+    details: (runs) => ({ by: sourcesOf(runs) }),
+  },
+} satisfies Record<string, ProgramMetric>;
+
+type ProgramKey = keyof typeof table;
+export const programMetrics: Readonly<Record<ProgramKey, ProgramMetric>> = table;
+export const programKeys = Object.keys(table) as ProgramKey[];
+
+/** Those that a workload has. */
+export const programKeysOf = (workload: Workload): ProgramKey[] =>
+  programKeys.filter((key) => programMetrics[key].isOf?.(workload) ?? true);
