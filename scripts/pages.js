@@ -1,5 +1,6 @@
 // Tables in pages of docs/ that are generated from what lib (through dist) describes.
 import { readFileSync } from 'node:fs';
+import { kinds } from '../dist/all-settings.js';
 import { reportFormats } from '../dist/report/formats.js';
 import { programMetrics } from '../dist/workloads/metrics/program-metrics.js';
 import { generated } from './generated.js';
@@ -9,6 +10,19 @@ import { settingsTables } from './settings.js';
 /** Markdown by name. */
 const tables = new Map([
   ...settingsTables,
+  [
+    'kinds of systems',
+    table(
+      ['kind', 'what it is', 'settings'],
+      Object.entries(kinds).map(([kind, { about, settings }]) => [
+        `\`${kind}\``,
+        about,
+        Object.keys(settings.entries)
+          .map((key) => `\`${key}\``)
+          .join(', '),
+      ]),
+    ),
+  ],
   [
     'metrics of a program',
     table(
