@@ -14,7 +14,7 @@ import { recommendationsOf } from './recommendations.js';
 import { unknownOf } from './unknown.js';
 import { brokenBy } from './violation-causes.js';
 
-/** Names and reasons come from drivers, files and environments, and must not control a terminal. */
+/** Removes control characters: names and reasons come from drivers, files and environments. */
 const harmless = (answer: Answer): Answer =>
   JSON.parse(
     JSON.stringify(answer, (_, value: unknown) => (typeof value === 'string' ? plain(value) : value)),

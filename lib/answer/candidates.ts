@@ -5,7 +5,7 @@ import type { SystemView, View } from '../results/view.js';
 
 const isBare = ({ rounds }: SystemView): boolean => isNative(rounds[0]);
 
-/** All but native, which is the reference and not a candidate, unless nothing else was measured. */
+/** Returns all systems but native, which is the reference and no candidate, unless nothing else was measured. */
 export function candidatesOf({ systems }: View): SystemView[] {
   const others = systems.filter((system) => !isBare(system));
   return others.length > 0 ? others : [...systems];
@@ -13,7 +13,7 @@ export function candidatesOf({ systems }: View): SystemView[] {
 
 const MOST_NAMED = 3;
 
-/** `a, b and c`; of many the first three. */
+/** Joins names to `a, b and c`. If there are many, only the first three are named. */
 export function named(names: readonly string[], last: 'and' | 'or' = 'and'): string {
   const more = names.length - MOST_NAMED;
   const all = more > 1 ? [...names.slice(0, MOST_NAMED), `${more} more`] : names;

@@ -6,7 +6,7 @@ import { type Findings, figure, figureOf, notMeasured, sourceOf } from './figure
 import { computeFigure, faultFigure, leakFigure, memoryFigure } from './limit-figures.js';
 import { neighbours, slotsOf, titles } from './questions.js';
 
-/** The most severe first. */
+/** Words from the most severe to the least. */
 const severity: readonly Word[] = [
   'broken',
   'slower',
@@ -38,7 +38,7 @@ function explained(one: Figure, system: string, causes: readonly SharedCause[]):
   return { ...one, cause: cause.what };
 }
 
-/** Of a line. */
+/** The largest number of figures in one line of a card. */
 const MOST_FIGURES = 2;
 
 export function cardOf(findings: Findings, system: string): Card {

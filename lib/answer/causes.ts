@@ -62,6 +62,6 @@ function ofSystem(view: View, system: string): SharedCause[] {
   });
 }
 
-/** Of all compared systems. */
+/** The causes of effects of all compared systems. */
 export const sharedCauses = (view: View): SharedCause[] =>
   view.systems.filter(({ isCompared }) => isCompared).flatMap(({ name }) => ofSystem(view, name));

@@ -24,13 +24,13 @@ interface Concluded {
   purpose: PurposeName | null;
 }
 
-/** Violations with these causes were looked for and not found. */
+/** Whether violations with these causes were looked for and not found. */
 function holds({ lines }: Card, causes: readonly string[]): boolean {
   const figures = lines.flatMap((line) => line.figures);
   return provingFigures(causes).every((name) => figures.some(({ what, word }) => what === name && word === 'holds'));
 }
 
-/** Items are left to the list of violations where they are many. */
+/** A violation with more words than this is named without its items, which the list of violations has. */
 const MOST_OF_CAUSE = 18;
 const briefly = (one: Broken): string => (one.text.split(' ').length <= MOST_OF_CAUSE ? one.text : headOf(one));
 
@@ -100,7 +100,10 @@ const acceptable = ({ figure }: Cost): string =>
 
 const metricText = (id: string): string => (phaseName(id) === id ? id : `${phaseName(id)} (${id})`);
 
-/** Where no figure that decides is slower, but other metrics are: `Slower than native: hami-core in cuInit (START-002)`. */
+/**
+ * Names the slower metrics, for where no deciding figure is slower: `Slower than native: hami-core in cuInit
+ * (START-002)`.
+ */
 function slowerMetrics({ effects, baseline }: Concluded): string | null {
   const slower = grouped(
     effects.filter(({ verdict }) => verdict === 'slower'),
@@ -141,7 +144,7 @@ function costs(concluded: Concluded, use = 'Use'): string | null {
     : `Measured without a reference: ${alone.map((cost) => `${cost.system} ${costText(cost)}`).join('; ')}.`;
 }
 
-/** The purpose, else the first use for which tests between systems give a place. */
+/** Says which system suits the purpose, or without one the first use for which tests between systems give places. */
 function preference({ recommendations, purpose }: Concluded): string | null {
   const wanted = purpose && useFor(purpose)?.name;
   const placed = recommendations.find(({ use, places }) => places !== null && (wanted === null || use === wanted));
@@ -181,7 +184,7 @@ function withoutPrograms(concluded: Concluded): Sentence[] {
   return [choice(concluded), limits?.[1] ?? null, costs(suitable)];
 }
 
-/** Of a document about programs: which system, and what the program loses, in one sentence if there is a choice. */
+/** Writes the sentences of a document about programs: which system to use, and what programs lose under it. */
 function withPrograms(concluded: Concluded, loss: string): Sentence[] {
   const { cards, purpose } = concluded;
   const chosen = choice(concluded);
@@ -200,7 +203,7 @@ function shortened(text: string): string {
   return words.length <= MOST_WORDS ? text : `${words.slice(0, MOST_WORDS).join(' ')} …`;
 }
 
-/** Null if there is nothing to say; a shorter form where the first has too many words. */
+/** One sentence, or several forms of it, the longest first; null if there is nothing to say. */
 type Sentence = string | readonly string[] | null;
 
 export function decisionOf(concluded: Concluded): string {

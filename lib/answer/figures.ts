@@ -54,11 +54,11 @@ const SILENT = { value: null, ci95: null, unit: '', shown: null, shownCi95: null
 
 export const figure = (shape: Shape): Figure => ({ ...SILENT, ...shape });
 
-/** `+173.8 ms (+155.6 … +191.9)`. */
+/** Formats a figure and its interval: `+173.8 ms (+155.6 … +191.9)`. */
 export const ends = ({ shown, shownCi95 }: Figure): string =>
   `${shown ?? ''}${shownCi95 === null ? '' : ` (${shownCi95})`}`;
 
-/** `until the first result +173.8 ms (+155.6 … +191.9), nearly all of it cuInit`. */
+/** Formats a figure with its name: `until the first result +173.8 ms (+155.6 … +191.9), nearly all of it cuInit`. */
 export function inFigure(one: Figure): string {
   const { what, shown, cause } = one;
   return `${what}${shown === null ? '' : ` ${ends(one)}`}${cause === null ? '' : `, nearly all of it ${cause}`}`;
@@ -74,7 +74,7 @@ function reasonOf(cell: Cell | null): string | null {
 export const notMeasured = (what: string, cell: Cell | null = null, metric: string | null = null): Figure =>
   figure({ metric, what, word: 'not measured', note: reasonOf(cell) });
 
-/** `at least 61 %`, `perhaps too little to matter`; null if there is nothing to add. */
+/** Adds what the interval shows: `at least 61 %`, `perhaps too little to matter`; null if there is nothing to add. */
 function sizeNote(effect: Effect, unit: string, change: Interval = null): string | null {
   const { established, relevance } = effect;
   if (relevance === 'within') return established ? 'real, but too small to count' : null;
@@ -120,7 +120,7 @@ function wholeFigure(source: Source, row: Row, effect: Effect, pair: Figure): Fi
   return { ...whole, note: joined(whole.note, inPairs) };
 }
 
-/** The value's change in per cent, signed as the value itself: a rate that falls is negative. */
+/** Returns the value's change in per cent, signed as the value itself: a rate that falls is negative. */
 function changeOf({ ratio, ratioCi95 }: Effect, direction: Row['direction']) {
   const percent = (one: number) => 100 * (direction === 'higher' ? 1 / one - 1 : one - 1);
   if (ratio === null) return null;

@@ -14,12 +14,12 @@ const ALL = 99.5;
 const rounded = (value: number): string => number(Number(value.toPrecision(3)));
 const percent = (value: number): string => `${rounded(value)} %`;
 
-/** Of the metrics, the first that any system has. */
+/** Returns the first of these metrics that has a value under any system. */
 function cellsOf({ evidence, systems }: Findings, ids: readonly string[]): string | null {
   return ids.find((id) => systems.some((system) => cellOf(evidence, id, system)?.value != null)) ?? null;
 }
 
-/** A metric that was tried but gave no number anywhere has a reason. */
+/** Returns the first of these metrics that was tried under any system: if it has no number, it has a reason. */
 const tried = ({ evidence, systems }: Findings, ids: readonly string[]): string | null =>
   ids.find((id) => systems.some((system) => cellOf(evidence, id, system) !== null)) ?? null;
 
@@ -30,13 +30,13 @@ const percentOf = ({ value, ci95 }: Cell): Pick<Figure, 'value' | 'ci95' | 'unit
   shown: value === null ? null : percent(value),
 });
 
-/** How many ways, faults or places broke it; the causes are in the list of violations. */
+/** Counts how many ways, faults or places broke a limit; the list of violations has the causes. */
 function brokenFigure(what: string, own: readonly Broken[], item: string, note: string): Figure {
   const { size } = new Set(own.flatMap((one) => one.items));
   return figure({ metric: own[0]?.metrics[0] ?? null, what, word: 'broken', value: size, shown: counted(size, item), note }); // prettier-ignore
 }
 
-/** `to exceed 20 GiB, by up to 2.51 GiB`. */
+/** Says by how much a limit was exceeded: `to exceed 20 GiB, by up to 2.51 GiB`. */
 function excess(own: readonly Broken[]): string {
   const all = own.flatMap(({ value, limit }) => (value === null || limit === null ? [] : [{ value, limit }]));
   const [most] = all.sort((a, b) => b.value - b.limit - (a.value - a.limit));
@@ -135,7 +135,7 @@ export function faultFigure(findings: Findings, own: readonly Broken[], system: 
   return figure({ metric: id, what, word, value: cell.value, unit: 'boolean', shown, note: 'reach another tenant' });
 }
 
-/** Only where memory could be read: otherwise it is one of many checks that passed. */
+/** The figure of leaked memory; null if none could be read, which is one of many checks that passed. */
 export function leakFigure(own: readonly Broken[]): Figure | null {
   const violated = own.filter(({ cause }) => LEAK_CAUSES.includes(cause));
   return violated.length > 0

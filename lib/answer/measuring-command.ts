@@ -5,7 +5,7 @@ import { isComparison, isSimulated } from '../results/kinds.js';
 import { specOf } from '../results/text/system-spec.js';
 import type { SystemView, View } from '../results/view.js';
 
-/** A file of systems that the reader must name, where a document does not hold their settings. */
+/** Stands for a file of systems that the reader must name, where a document does not hold their settings. */
 const OWN_FILE = 'systems.yaml';
 
 function systemOptions({ document, systems }: View): string[] {
@@ -17,13 +17,16 @@ function systemOptions({ document, systems }: View): string[] {
 
 const isOfEnvironment = ({ rounds }: SystemView): boolean => isEnvironment(rounds[0]);
 
-/** The programs of the document again; null if its file is not known. */
+/** The command that measures the document's programs again; null if the file of their settings is not known. */
 export function programsCommand({ document }: View, rounds: number): string | null {
   const config = isComparison(document) ? document.plan.config : undefined;
   return config === undefined ? null : commandLine(['exec', '--config', config, '--rounds', String(rounds)]);
 }
 
-/** `rounds`: null for the standard number. A system that `run` measured was the caller's environment. */
+/**
+ * The command that measures these metrics. `rounds` is null for the standard number. A system that `run` measured was
+ * the caller's environment.
+ */
 export function measuringCommand(view: View, metrics: readonly string[], rounds: number | null = null): string {
   const simulate = isSimulated(view.document) ? ['--simulate'] : [];
   if (view.systems.every(isOfEnvironment)) return commandLine(['run', ...metrics, ...simulate]);

@@ -12,11 +12,11 @@ import type { View } from '../results/view.js';
 interface Duel {
   better: string;
   worse: string;
-  /** What it is better in. */
+  /** The figure in which it is better. */
   what: string;
 }
 
-/** Who is better in which deciding metric, by the tests between the two. */
+/** Finds who is better in which deciding metric, by the tests between the two. */
 function duelsOf(pairs: readonly Effect[], figures: readonly Figure[]): Duel[] {
   return pairs.filter(isDifference).flatMap(({ system, baseline, metric, verdict }) => {
     const what = figures.find((one) => one.metric === metric)?.what;
@@ -50,7 +50,7 @@ interface Compared {
   figures: readonly Figure[];
 }
 
-/** Tests between candidates: with the baseline too, if that is one. */
+/** Returns the tests between candidates, and those with the baseline if that is a candidate. */
 function testsOf({ document, systems: all, effects }: View, systems: readonly string[]): Effect[] | null {
   const pairs = isComparison(document) ? document.pairs : [];
   const hasBaseline = all.some(({ name, isBaseline }) => isBaseline && systems.includes(name));

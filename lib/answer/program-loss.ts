@@ -4,7 +4,10 @@ import type { Card, Figure } from '../results/answer-schema.js';
 import { named } from './candidates.js';
 import { ends } from './figures.js';
 
-/** Null for a document without programs, and for one in which they were compared with nothing. */
+/**
+ * The first figure of a card's line about programs; null for a document without programs, and for programs that were
+ * compared with nothing.
+ */
 export function programFigure({ lines }: Card): Figure | null {
   const [first] = lines.find(({ question }) => question === 'program')?.figures ?? [];
   return first && first.word !== 'measured' && isOfProgram(first.metric ?? '') ? first : null;
@@ -16,7 +19,10 @@ function lossText(one: Figure): string {
   return one.word === 'inconclusive' ? `${ends(one)}, not decided,` : ends(one);
 }
 
-/** `llm/tokens-per-second -4.100 % (-4.400 … -3.800) under hami-core and no loss that counts under mps`. */
+/**
+ * Says what programs lose: `llm/tokens-per-second -4.100 % (-4.400 … -3.800) under hami-core and no loss that counts
+ * under mps`.
+ */
 export function programLoss(cards: readonly Card[]): string | null {
   const own = cards.flatMap((card) => {
     const one = programFigure(card);

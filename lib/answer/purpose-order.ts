@@ -10,7 +10,7 @@ const questions: Readonly<Record<PurposeName, readonly Question[]>> = {
   'strict-tenants': ['limits', 'neighbours', 'program', 'start', 'calls'],
 };
 
-/** All cards have the same order, so that they can be compared line by line. */
+/** Orders the lines of a card by purpose. All cards have the same order, so that they can be compared line by line. */
 export const orderedCard = (card: Card, purpose: PurposeName | null): Card =>
   purpose === null
     ? card
@@ -19,7 +19,7 @@ export const orderedCard = (card: Card, purpose: PurposeName | null): Card =>
         lines: questions[purpose].flatMap((question) => card.lines.filter((line) => line.question === question)),
       };
 
-/** The use that the purpose is comes first. */
+/** Puts the use that the purpose stands for first. */
 export function orderedAdvice(advice: readonly Advice[], purpose: PurposeName | null): Advice[] {
   const wanted = purpose && useFor(purpose)?.name;
   return [...advice.filter(({ use }) => use === wanted), ...advice.filter(({ use }) => use !== wanted)];

@@ -9,14 +9,15 @@ export interface Source {
   id: string;
   what: string;
   /**
-   * `difference` from the baseline in the unit; `change` of the value in per cent; `value` alone, beside the baseline's;
-   * `pair`: the metric's pairs of calls within one process, which begin with `call`.
+   * What the figure shows: `difference` from the baseline in the metric's unit; `change` of the value in per cent;
+   * `value` alone, beside the baseline's; `pair`: the metric's pairs of calls within one process, those whose name
+   * begins with `call`.
    */
   as: 'difference' | 'change' | 'value' | 'pair';
   call?: string;
 }
 
-/** A figure has one source for all systems, so that cards can be compared: the first that any of them has. */
+/** Possible sources of one figure. The first that any system has is used for all, so that cards can be compared. */
 export type Slot = readonly Source[];
 
 export const titles: Record<Question, string> = {
@@ -69,11 +70,11 @@ export const neighbours: Slot[] = [
   ],
 ];
 
-/** Ends of the ids of a program's metrics: what users ask for first. */
+/** Ends of the ids of a program's metrics, in the order in which users ask for them. */
 const PROGRAM_KEYS = [/tokens-per-second$/, /ttft$/, /itl$/, /requests-per-second$/, /wall$/];
 const MOST_PROGRAM_FIGURES = 2;
 
-/** The metrics of programs in this document; those of a victim beside its neighbours are none. */
+/** The metrics of programs in this document, without those of victims beside their neighbours. */
 function programs(view: View): Slot[] {
   const rows = rowsOf(view).filter(({ id, direction }) => isOfProgram(id) && direction !== 'none');
   const ranked = PROGRAM_KEYS.flatMap((key) => rows.filter(({ id }) => key.test(keyOf(id))));

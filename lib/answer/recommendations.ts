@@ -12,7 +12,7 @@ import { FAULT_CAUSES, headOf, LEAK_CAUSES, MEMORY_CAUSES, QUOTA_CAUSES } from '
 
 interface Use {
   name: string;
-  /** The purpose of a comparison (--for) that it is. */
+  /** The purpose of a comparison (--for) that this use stands for. */
   purpose: PurposeName;
   /** The lines of a card that decide. */
   questions: readonly Question[];
@@ -75,7 +75,7 @@ interface Known {
 
 const isMeasured = ({ word }: Figure): boolean => word !== 'not measured';
 
-/** What decides for a use, of one system. */
+/** The figures of one system that decide for the use. */
 function figuresOf({ evidence, systems, cards }: Known, use: Use, system: string): Figure[] {
   const card = cards[systems.indexOf(system)];
   const lines = card?.lines.filter(({ question }) => use.questions.includes(question)) ?? [];
@@ -96,7 +96,7 @@ function listed(texts: readonly string[]): string {
   return `${texts.slice(0, MOST).join('; ')}${more > 0 ? `; ${more} more` : ''}`;
 }
 
-/** What was found, the most important first; empty if nothing was. */
+/** What was found, the most important first; empty if nothing was found. */
 function found(figures: readonly Figure[], violated: readonly Broken[]): string[] {
   const of = (words: readonly Figure['word'][], text: (one: Figure) => string, before: string) => {
     const some = figures.filter(({ word }) => words.includes(word)).map(text);
@@ -143,6 +143,6 @@ function adviceOf(known: Known, use: Use): Advice {
 const isAnswered = ({ cards }: Known, question: Question): boolean =>
   cards.some(({ lines }) => lines.some((line) => line.question === question && line.figures.every(isMeasured)));
 
-/** Empty where nothing was compared: a single run has no reference. */
+/** Advice for each use; empty where nothing was compared, because a single run has no reference. */
 export const recommendationsOf = (known: Known): Advice[] =>
   known.evidence.view.systems.some(({ isCompared }) => isCompared) ? uses.map((use) => adviceOf(known, use)) : [];

@@ -8,19 +8,26 @@ import { quantity } from '../results/text/quantity.js';
 import type { View } from '../results/view.js';
 import { named } from './candidates.js';
 
-/** A mean of that many medians. Of 122 recorded results of a driver's allocations and frees, the largest is 1.9. */
+/**
+ * How many medians a mean must be to count as stalling. In 122 recorded results of a driver's allocations and frees the
+ * largest was 1.9.
+ */
 const STALLING = 3;
 
 const TIMES: readonly string[] = ['ns', 'us', 'ms', 's'];
 
-/** How many medians the mean is; null for what is no time, or a difference, which may have a median near zero. */
+/**
+ * Divides the mean by the median; null for a unit other than time, and for a difference, whose median may be near zero.
+ */
 function meanOverMedian({ status, unit, stats }: MetricResult): number | null {
   if (status !== 'ok' || !TIMES.includes(unit) || !stats || stats.min <= 0) return null;
   const { mean, p50 } = stats;
   return p50 !== null && p50 > 0 ? mean / p50 : null;
 }
 
-/** `the mean of OH-008 is 9.2 times its median, the slowest 38.2 us`; null if it does not stall in most rounds. */
+/**
+ * Describes a stall: `the mean of OH-008 is 9.2 times its median, the slowest 38.2 us`; null if most rounds have none.
+ */
 function stallOf(results: readonly MetricResult[]): string | null {
   const ratios = results.flatMap((result) => meanOverMedian(result) ?? []);
   const ratio = ratios.length > 0 ? median(ratios).value : 0;
@@ -38,7 +45,7 @@ const ofRounds = (rounds: readonly RunDocument[]): string[] =>
     ).values(),
   ].flatMap((results) => stallOf(results) ?? []);
 
-/** For every system, the baseline too: a driver that stalls is known before a layer is blamed. */
+/** Returns the stalls of every system, the baseline too: a driver that stalls is named before a layer is blamed. */
 export const stallsOf = ({ systems }: View): Unknown[] =>
   systems.flatMap(({ name, rounds }) => {
     const found = ofRounds(rounds.flatMap((round) => round ?? []));
@@ -46,7 +53,7 @@ export const stallsOf = ({ systems }: View): Unknown[] =>
     return [{ text: plain(`${name} stalls rarely, which medians do not show: ${named(found)}.`), command: null }];
   });
 
-/** What few calls pay on top of the median, by the trimmed mean of the same pairs; null if it is no more. */
+/** Says what few calls cost on top of the median, by the trimmed mean of the same pairs; null if they cost no more. */
 export function pairStall({ overheadNs, trimmed }: CallEffect): string | null {
   if (!trimmed?.overheadCi95) return null;
   const [low] = trimmed.overheadCi95;

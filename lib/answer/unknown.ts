@@ -14,7 +14,7 @@ import { stallsOf } from './stalls.js';
 
 /** Rounds that a command may ask for: more would take hours. */
 const MOST_ROUNDS = 50;
-/** One round shows no difference between rounds. */
+/** The standard number of rounds. A single round shows no difference between rounds. */
 const USUAL_ROUNDS = 5;
 
 const isUnknown = (cards: readonly Card[], question: Question): boolean =>

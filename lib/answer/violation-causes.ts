@@ -10,9 +10,9 @@ interface Finding {
   cause: string;
   /** The path, fault or scenario. */
   item: string;
-  /** In GiB, of a limit of memory. */
+  /** GiB, for a limit of memory. */
   memory?: Memory;
-  /** In per cent, of a limit of compute. */
+  /** Per cent, for a limit of compute. */
   compute?: { share: number; limit: number };
   detail: string;
 }
@@ -36,7 +36,7 @@ const GRANTED = new RegExp(
 );
 const SHARE = /^([\d.]+) % of the work without a limit under a limit of ([\d.]+) %/;
 
-/** A context takes less than this. */
+/** The upper bound of what a context takes, in GiB. */
 const LARGEST_CONTEXT = 0.75;
 
 const gib = (count: string | undefined, unit: string | undefined): number => Number(count) * (GIB[unit ?? ''] ?? NaN);
@@ -102,7 +102,9 @@ const amount = (value: number): string => `${number(Number(value.toPrecision(3))
 const largest = (findings: readonly Finding[], of: (memory: Memory) => number): number =>
   findings.reduce((most, { memory }) => (memory ? Math.max(most, of(memory)) : most), -Infinity);
 
-/** `9 paths exceed 4 GiB by 0.49 GiB`; with several limits or amounts, the largest. */
+/**
+ * Counts paths that exceed a limit: `9 paths exceed 4 GiB by 0.49 GiB`; with several limits or amounts, the largest.
+ */
 function exceeding(findings: readonly Finding[], items: readonly string[]): string {
   const overs = new Set(findings.map(({ memory }) => memory && amount(memory.used - memory.limit)));
   const limits = new Set(findings.map(({ memory }) => memory && amount(memory.limit)));
@@ -159,7 +161,10 @@ function broken(system: string, cause: string, findings: readonly Finding[]): Br
   return { system, cause, text: plain(text), items, metrics, ...amountsOf(findings) };
 }
 
-/** One entry per system and cause, in the order of the systems; those with the most findings first. */
+/**
+ * One entry per system and cause, in the order of the systems. Within a system, causes with the most findings come
+ * first.
+ */
 export function brokenBy(violations: readonly Violation[]): Broken[] {
   return [...grouped(violations, ({ system }) => system)].flatMap(([system, own]) =>
     [...grouped(own.map(findingOf), ({ cause }) => cause)]
@@ -181,5 +186,5 @@ export const MEMORY_CAUSES: readonly string[] = [
 export const COMPUTE_CAUSES: readonly string[] = ['compute-not-limited'];
 export const FAULT_CAUSES: readonly string[] = ['fault-reaches-neighbour', 'state-not-recovered'];
 export const LEAK_CAUSES: readonly string[] = ['memory-readable'];
-/** All that decide where limits must hold. */
+/** All causes that decide where limits must hold. */
 export const QUOTA_CAUSES: readonly string[] = [...MEMORY_CAUSES, ...COMPUTE_CAUSES, ...LEAK_CAUSES, ...FAULT_CAUSES];
