@@ -6,7 +6,9 @@ import { nowMs } from './clock.js';
 /** Sends one request and settles after its answer. It must not reject: a failed request is a result. */
 export type Send = (index: number, scheduledMs: number) => Promise<void>;
 
-/** Timers of Node have whole milliseconds and may fire one late; the rest is waited for turn by turn. */
+/**
+ * How early a timer is set: Node's have whole milliseconds and may fire one late. The rest is waited for turn by turn.
+ */
 const TIMER_SLACK_MS = 2;
 
 /**
@@ -51,7 +53,10 @@ export async function closedLoop(count: number, concurrency: number, send: Send,
   await Promise.all(Array.from({ length: Math.min(concurrency, count) }, lane));
 }
 
-/** At least one turn of the event loop passes, so that answers are read however many arrivals are overdue. */
+/**
+ * Waits until a time. At least one turn of the event loop passes, so that answers are read however many arrivals are
+ * overdue.
+ */
 async function until(dueMs: number, signal: AbortSignal): Promise<void> {
   const restMs = Math.floor(dueMs - nowMs() - TIMER_SLACK_MS);
   // An abort rejects it; the caller looks at the signal.

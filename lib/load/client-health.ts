@@ -12,12 +12,12 @@ const MOST_LATE_ARRIVALS = 0.01;
 const MOST_BUSY = 0.9;
 
 const BEAT_MS = 20;
-/** A timer of Node fires up to one millisecond after its time on an idle machine. */
+/** How late, in milliseconds, a timer of Node fires on an idle machine. */
 const TIMER_MS = 1;
 
-/** Looks, at a fixed beat, how long this process takes to react. */
+/** Measures, at a fixed interval, how long this process takes to react. */
 export class Heartbeat {
-  /** Milliseconds, of every beat; a timer's own millisecond is not counted. */
+  /** How late each beat was, in milliseconds; a timer's own millisecond is not counted. */
   readonly lateMs: number[] = [];
   readonly #before = performance.eventLoopUtilization();
   #timer: NodeJS.Timeout | null = null;
@@ -44,16 +44,22 @@ export class Heartbeat {
 
 export interface ClientRecord {
   loop: 'open' | 'closed';
-  /** Open loop: from each arrival's time until it was sent. Closed loop: of the heartbeat. */
+  /**
+   * Delays in milliseconds: in an open loop from each arrival's time until it was sent, in a closed loop of the
+   * heartbeat.
+   */
   lateMs: readonly number[];
-  /** Latencies of requests that succeeded. */
+  /** Latencies of requests that succeeded, in milliseconds. */
   latencyMs: readonly number[];
-  /** From 0 to 1. Turns of the event loop in which an open loop waits for the next arrival count as busy. */
+  /**
+   * Share of time for which the event loop was busy, from 0 to 1. Turns in which an open loop waits for the next
+   * arrival count as busy.
+   */
   busy: number;
   outOfSockets: number;
 }
 
-/** Why the result is about the client and not about the server; null where it kept up. */
+/** Why the result is about the client instead of the server; null where the client kept up. */
 export function clientFault({ loop, lateMs, latencyMs, busy, outOfSockets }: ClientRecord): string | null {
   if (outOfSockets > 0)
     return `${outOfSockets} requests found no free socket or file descriptor on the client: raise ulimit -n, or ask for fewer at a time`;

@@ -13,16 +13,16 @@ export interface Endpoint {
   url: URL;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** From the call of `send` to the end of the answer. */
+  /** Time limit from the call of `send` to the end of the answer. */
   timeoutMs: number;
-  /** Default 64 MiB. */
+  /** The largest body, in bytes. Default: 64 MiB. */
   mostBodyBytes?: number;
 }
 
 export interface Receiver {
-  /** The head of an answer with a status from 200 to 299; may throw RequestFailure. */
+  /** Gets the head of an answer with a status from 200 to 299; may throw RequestFailure. */
   onHead?: (headers: http.IncomingHttpHeaders) => void;
-  /** A piece of the body, and when it was read; may throw RequestFailure. */
+  /** Gets a piece of the body and the time when it was read; may throw RequestFailure. */
   onData: (chunk: Buffer, atMs: number) => void;
 }
 
@@ -42,7 +42,10 @@ export class HttpClient {
     this.#agent = endpoint.url.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
   }
 
-  /** Rejects with RequestFailure, for any status but 200 to 299 too, and with the signal's reason after an abort. */
+  /**
+   * Sends a request. Rejects with RequestFailure, also for a status that is not from 200 to 299, and with the signal's
+   * reason after an abort.
+   */
   send(body: string | null, receiver: Receiver, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
@@ -160,14 +163,17 @@ class Exchange {
     return new RequestFailure('timeout', `${seen} within ${seconds}`);
   }
 
-  /** A server may close an idle connection just as the next request is sent on it: that says nothing about its load. */
+  /**
+   * Names the failure of a connection. A server may close an idle one just as the next request is sent on it, which
+   * says nothing about its load.
+   */
   #connectionFailure(error: Error): RequestFailure {
     const failure = failureOf(error);
     if (!this.#request.reusedSocket || this.#response || failure.reason !== 'connection closed') return failure;
     return new RequestFailure('idle connection closed', `a kept connection was closed: ${failure.message}`);
   }
 
-  /** False where it was settled before. */
+  /** Settles the exchange; false where it was settled already. */
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;

@@ -16,7 +16,7 @@ interface GivenBody {
 /** Stands for the number of the request, so that a server cannot answer all from its cache of prefixes. */
 const NUMBER = '{request}';
 
-/** Null: none. Throws SettingError. */
+/** The body of the requests; null: none. Throws SettingError. */
 export function bodyOf(given: GivenBody, place: Place): string | null {
   const { api, body } = given;
   const ofPrompt = (['model', 'prompt', 'maxTokens'] as const).find((key) => given[key] !== undefined);
@@ -58,6 +58,9 @@ function givenBody(text: string, place: Place): string {
   return streamed(body as object);
 }
 
-/** Usage is asked for, as a chunk may hold several tokens; a body that says something else about it wins. */
+/**
+ * Adds to a body that tokens are streamed and usage is sent, because a chunk may hold several tokens. The body's own
+ * `stream_options` take precedence.
+ */
 const streamed = (body: object): string =>
   JSON.stringify({ stream_options: { include_usage: true }, ...body, stream: true });

@@ -10,9 +10,9 @@ import { bodyOf } from './load-body.js';
 import { type Arrivals, LOAD_DEFAULTS, type LoadPlan } from './load-plan.js';
 
 const MOST_REQUESTS = 100_000;
-/** Each is a connection, and needs a file descriptor. */
+/** Most requests at a time. Each is a connection, and needs a file descriptor. */
 const MOST_CONCURRENCY = 10_000;
-/** At a lower rate, a run would have few arrivals in an hour. */
+/** Bounds of the rate per second. With a lower rate, a run would have few arrivals in an hour. */
 const [LEAST_RATE, MOST_RATE] = [0.001, 100_000];
 const MOST_SECONDS = 86_400;
 const MOST_SEED = 2 ** 32 - 1;
@@ -71,7 +71,7 @@ export const loadSettings = ofForms(
 
 type GivenLoad = v.InferOutput<typeof loadSettings>;
 
-/** Throws SettingError. */
+/** Reads the settings of a load. Throws SettingError. */
 export const readLoad = (place: Place): LoadPlan => loadPlan(read(loadSettings, place), place);
 
 /** Checks what `read` cannot know. Throws SettingError. */

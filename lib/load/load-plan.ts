@@ -14,11 +14,11 @@ export interface LoadPlan {
   url: URL;
   method: string;
   headers: Readonly<Record<string, string>>;
-  /** Null: none. Holds `{request}` where the request's number goes. */
+  /** The body of each request, with `{request}` in place of the request's number; null: none. */
   body: string | null;
-  /** Requests that count. */
+  /** Number of requests that count. */
   requests: number;
-  /** Requests before those, which do not count. */
+  /** Number of warm-up requests before them, which do not count. */
   warmup: number;
   arrivals: Arrivals;
   /** Time limit of each request. */

@@ -14,10 +14,10 @@ import type { RequestRecord } from './request-record.js';
 import { type Unknown, UnknownParts } from './answer/unknown.js';
 
 export interface LoadErrors {
-  /** Such as `timeout` or `status 429`. */
+  /** A short reason, such as `timeout` or `status 429`. */
   reason: string;
   count: number;
-  /** The message of the first of them. */
+  /** The message of the first error with this reason. */
   message: string;
 }
 
@@ -29,7 +29,7 @@ export interface LoadResult {
   /** Counted requests that ended, errors included; without warm-up. */
   requests: number;
   succeeded: number;
-  /** The most frequent first. */
+  /** Errors of counted requests by reason, the most frequent first. */
   errors: LoadErrors[];
   /** Errors of warm-up requests, which count nowhere else. */
   warmupErrors: LoadErrors[];
@@ -39,32 +39,38 @@ export interface LoadResult {
   unknown: Unknown[];
   /** What must be known to read the numbers: not understood parts, chunks of several tokens, first tokens of white space. */
   notes: string[];
-  /** From a request's scheduled time to its first token that is more than white space, in ms, of requests that succeeded. Empty without tokens. */
+  /**
+   * Time to the first token that is more than white space, from a request's scheduled time, in ms, for requests that
+   * succeeded. Empty without tokens.
+   */
   ttftMs: number[];
-  /** Between two chunks with tokens, in ms, of all requests that succeeded. */
+  /** Time between two chunks with tokens, in ms, over all requests that succeeded. */
   itlMs: number[];
   /** The mean time of a token after the first, in ms, for each request with two tokens or more. */
   tpotMs: number[];
-  /** From the scheduled time to the end of the answer, in ms, of requests that succeeded. */
+  /** Time from a request's scheduled time to the end of its answer, in ms, for requests that succeeded. */
   latencyMs: number[];
-  /** Generated, by the servers' usage; by chunks where a request has none, which `tokensBy` says. Null without any, or in doubt. */
+  /**
+   * Generated tokens by the servers' usage, or by chunks for requests without usage (see `tokensBy`). Null if there are
+   * none or their number is in doubt.
+   */
   tokens: number | null;
   tokensBy: 'usage' | 'chunks' | 'usage and chunks' | null;
-  /** Why `tokens` and what follows from it are not given: the usage contradicts the streams. Null: no contradiction. */
+  /** Why `tokens` and what follows from it are null: the usage contradicts the streams. Null: no contradiction. */
   tokensDoubt: string | null;
   /** Tokens over the load's duration; null without tokens. */
   tokensPerSecond: number | null;
-  /** From the start to the end of the last answer. */
+  /** Duration of the load, from its start to the end of the last answer. */
   seconds: number;
-  /** Arrivals of the open loop; null for a closed loop, which offers what the server takes. */
+  /** Arrivals per second of the open loop; null for a closed loop, which offers what the server takes. */
   offeredPerSecond: number | null;
-  /** Requests that succeeded, over the load's duration. */
+  /** Requests per second that succeeded, over the load's duration. */
   achievedPerSecond: number;
-  /** How late the client itself was, in ms: each arrival of an open loop; of a closed one, a timer every 20 ms. */
+  /** How late the client itself was, in ms: each arrival of an open loop, or in a closed loop a timer every 20 ms. */
   lateMs: number[];
   /** The share of time for which the client's event loop was busy, from 0 to 1. */
   clientBusy: number;
-  /** Why no number of it may be used: the client was overloaded, or no request succeeded. Null: valid. */
+  /** Why no number of this result may be used: the client was overloaded, or no request succeeded. Null: valid. */
   invalid: string | null;
 }
 
@@ -154,7 +160,10 @@ function tokenTimes(good: readonly Succeeded[], isInDoubt: boolean): Pick<LoadRe
   };
 }
 
-/** Tokens of white space before the first count as one for each chunk. */
+/**
+ * Returns the time per token after the first, if it is defined. Each chunk of white space before the first counts as
+ * one token.
+ */
 function tpotOf(stream: TokenStream): number[] {
   const { firstMs, lastMs, gapsMs, blankChunks } = stream;
   const after = tokensIn(stream) - blankChunks - 1;
@@ -181,9 +190,9 @@ function doubtOf(streams: readonly TokenStream[]): string | null {
 }
 
 export interface SampleSummary {
-  /** The median with its 95 % interval, which needs ten effective samples; null of none. */
+  /** The median with its 95 % interval, which needs ten effective samples; null without samples. */
   median: MedianEstimate | null;
-  /** Percentiles are null below their floor (`percentileFloors`). */
+  /** Statistics, with percentiles null below their floor (`percentileFloors`); null without samples. */
   stats: Stats | null;
 }
 

@@ -15,7 +15,7 @@ export class RequestFailure extends Error {
 export const endedEarly = (where: string, without: string): RequestFailure =>
   new RequestFailure('stream ended early', `the stream ended ${where}, ${without}`);
 
-/** The cause lies with this machine or process, so that the load was not the one that was asked for. */
+/** Reason of a failure of this machine or process, so that the load was not the one that was asked for. */
 export const OUT_OF_SOCKETS = 'client out of sockets';
 
 const byCode: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ const byCode: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS error',
 };
 
-/** What Node reports of a connection. */
+/** Converts what Node reports of a connection. */
 export function failureOf(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
   const { code = '', message } = asError(error);

@@ -2,17 +2,17 @@ import type { TokenStream } from './answer/openai.js';
 import type { RequestFailure } from './request-failure.js';
 import type { Unknown } from './answer/unknown.js';
 
-/** One request and what became of it. Times are of `nowMs`. */
+/** One request and its outcome. Times are of `nowMs`. */
 export interface RequestRecord {
-  /** When it was to be sent. */
+  /** When the request was to be sent. */
   scheduledMs: number;
   sentMs: number;
-  /** When its answer ended, or failed. */
+  /** When its answer ended or failed. */
   endMs: number;
   failure: RequestFailure | null;
-  /** Null for a failure, and for an endpoint that streams no tokens. */
+  /** The tokens of its answer; null for a failure, and for an endpoint that streams none. */
   tokens: TokenStream | null;
-  /** Why the server says that the answer ended, of failures too; null where it does not. */
+  /** Why the server says that the answer ended, also of failures; null where it does not say. */
   finishReason: string | null;
   /** What of the answer was not understood. */
   unknown: Unknown[];

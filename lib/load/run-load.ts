@@ -1,4 +1,4 @@
-/** Sends the requests of a load and records what became of each. */
+/** Sends the requests of a load and records the outcome of each. */
 import type { RequestRecord } from './request-record.js';
 import { setMaxListeners } from 'node:events';
 import { type AskedTokens, askedTokens } from './answer/answer-length.js';
@@ -20,10 +20,10 @@ export interface LoadOptions {
   onRequest?: (record: RequestRecord) => void;
 }
 
-/** More intervals than fit into memory with their statistics: a result with fewer says as much. */
+/** Most chunks with tokens whose intervals, with their statistics, fit into memory. A load that receives more fails. */
 const MOST_TOKENS = 10_000_000;
 
-/** Rejects only if nothing can be measured: a failed request is part of the result. */
+/** Runs a load. Rejects only if nothing can be measured: a failed request is part of the result. */
 export async function runPlan(plan: LoadPlan, { signal: ended, onRequest }: LoadOptions = {}): Promise<LoadResult> {
   const stop = new AbortController();
   const signal = AbortSignal.any(ended ? [ended, stop.signal] : [stop.signal]);
@@ -59,7 +59,10 @@ function sendCounted({ arrivals, requests }: LoadPlan, signal: AbortSignal, send
   return openLoop(poissonTimesMs(requests, arrivals.ratePerSecond, arrivals.seed), send, signal);
 }
 
-/** Warm-up requests open the connections: as many at a time as later, or one if arrivals are random. Their numbers are below 0. */
+/**
+ * Sends the warm-up requests, numbered below 0, which open the connections: as many at a time as later, or one if
+ * arrivals are random.
+ */
 async function sendWarmup(
   plan: LoadPlan,
   client: HttpClient,
@@ -82,7 +85,7 @@ interface Sending {
   signal: AbortSignal;
 }
 
-/** Null if the load was ended meanwhile. */
+/** Sends one request; null if the load was ended meanwhile. */
 async function sendOne(plan: LoadPlan, client: HttpClient, sending: Sending): Promise<RequestRecord | null> {
   const { index, scheduledMs, asked, signal } = sending;
   const body = plan.body === null ? null : numbered(plan.body, index);

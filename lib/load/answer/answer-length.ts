@@ -5,17 +5,19 @@ import type { TokenStream } from './openai.js';
 import { RequestFailure } from '../request-failure.js';
 
 export interface AskedTokens {
-  /** Null: as many as the model likes. */
+  /** Most tokens that the request allows; null if the model decides. */
   most: number | null;
   least: number | null;
 }
 
-/** By so much may an answer be shorter: servers disagree whether the token that ends the text counts. */
+/** Least share of the requested tokens: servers disagree whether the token that ends the text counts. */
 const LEAST_SHARE = 0.95;
-/** Where tokens are counted as chunks: a chunk with the name of a tool may have no token of its own. */
+/**
+ * Chunks beyond the requested tokens that are accepted: a chunk with the name of a tool may have no token of its own.
+ */
 const EXTRA_CHUNKS = 2;
 
-/** Of a request's body as JSON. */
+/** Reads from a request's JSON body how many tokens it asks for. */
 export function askedTokens(body: string | null): AskedTokens {
   const fields = fieldsOf(jsonIn(body ?? ''));
   const number = (...names: string[]) => {
@@ -28,10 +30,13 @@ export function askedTokens(body: string | null): AskedTokens {
   return { most, least: ignoresEnd ? most : number('min_tokens') };
 }
 
-/** Of white space too. */
+/** Counts the chunks of a stream that hold text, white space included. */
 export const chunksOf = ({ gapsMs, blankChunks }: TokenStream): number => blankChunks + gapsMs.length + 1;
 
-/** Throws RequestFailure. Returns why the number of tokens is not known; null where it is. */
+/**
+ * Compares the tokens of an answer with those asked for. Throws RequestFailure for too many or too few. Returns why
+ * their number is not known; null where it is.
+ */
 export function checkLength(stream: TokenStream, asked: AskedTokens, reason: string | null): string | null {
   const { usageTokens, textBytes, usageDoubt } = stream;
   const chunks = chunksOf(stream);

@@ -14,7 +14,7 @@ export class AnswerReader {
   readonly #tokens: TokenReader | null;
   readonly #asked: AskedTokens;
   #contentType: string | null = null;
-  /** Null where the answer is a stream of tokens, or cannot be read. */
+  /** The text of an answer that is no stream of tokens; null for a stream, and for an answer that cannot be read. */
   #text: AnswerText | null = null;
 
   constructor(api: LoadApi, asked: AskedTokens) {
@@ -30,7 +30,7 @@ export class AnswerReader {
     return this.#tokens?.finishReason ?? null;
   }
 
-  /** Throws RequestFailure, as the other two do. */
+  /** Chooses how the answer is read. Throws RequestFailure, as `onData` and `end` do. */
   onHead(headers: IncomingHttpHeaders): void {
     const coding = headers['content-encoding'] ?? 'identity';
     if (coding.toLowerCase() !== 'identity') return this.#compressed(coding);
@@ -45,7 +45,7 @@ export class AnswerReader {
     if (this.#tokens && this.#text.isLong) this.#checkText(this.#text);
   }
 
-  /** Null for an endpoint that streams no tokens. */
+  /** Returns the tokens of the answer; null for an endpoint that streams none. */
   end(): TokenStream | null {
     if (this.#text) this.#checkText(this.#text);
     const stream = this.#tokens?.end() ?? null;
@@ -74,7 +74,7 @@ export class AnswerReader {
 const isStream = (contentType: string | null): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'text/event-stream';
 
-/** Streaming is asked for by the body; a server that does not know it answers with one JSON text. */
+/** The body asks for streaming; a server that does not know it answers with one JSON text. */
 function notAStream(contentType: string | null, text: string): RequestFailure {
   const received = contentType === null ? 'none' : `'${short(contentType)}'`;
   return new RequestFailure(

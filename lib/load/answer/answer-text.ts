@@ -1,7 +1,7 @@
 /** The text of an answer that is no stream of tokens, as far as it may say what went wrong. */
 import { isErrorEvent, isErrorLine } from './server-error.js';
 
-/** Only the last bytes are kept: an error ends an answer, and is not longer. */
+/** How much of the text's end is kept: an error ends an answer, and is not longer. */
 const MOST_BYTES = 2 ** 16;
 
 export class AnswerText {
@@ -23,7 +23,7 @@ export class AnswerText {
     return Buffer.concat(this.#chunks).toString();
   }
 
-  /** The error that is all of it, or a line: of JSON, as Ollama streams it, or of an event. Null without one. */
+  /** Returns an error that is the whole text, a line of JSON (Ollama streams it so) or an event; null without one. */
   error(): string | null {
     const { text } = this;
     if (isErrorLine(text.trim())) return text;

@@ -7,7 +7,7 @@ export const isFields = (value: unknown): value is Fields =>
 
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
-/** Own fields alone: `toString` is one that every object inherits. */
+/** Reads one of an object's own fields: `toString` is one that every object inherits. */
 export const fieldOf = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
@@ -19,7 +19,7 @@ export function isSaid(value: unknown): boolean {
   return Object.keys(value).length > 0;
 }
 
-/** Undefined for what is no JSON. */
+/** Parses JSON; undefined for text that is none. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

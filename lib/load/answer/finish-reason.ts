@@ -4,8 +4,8 @@ import { endedEarly, RequestFailure } from '../request-failure.js';
 import { short, type UnknownParts } from './unknown.js';
 
 /**
- * The ends of an answer that was finished. Any other one is an error: `abort` and `error` of vLLM and SGLang, `timeout` and
- * `cancelled` of TensorRT-LLM, `content_filter`, and what nobody here knows.
+ * Reasons of an answer that was finished. Any other one is an error: `abort` and `error` of vLLM and SGLang, `timeout`
+ * and `cancelled` of TensorRT-LLM, `content_filter`, and all that are not known here.
  */
 const FINISHED = new Set([
   'stop',
@@ -20,7 +20,7 @@ const FINISHED = new Set([
   'tool_use',
 ]);
 
-/** The ends of an answer that has as many tokens as it may have. */
+/** Whether an answer ended because it has as many tokens as it may have. */
 export const isOfLength = (reason: string | null): boolean => reason === 'length' || reason === 'max_tokens';
 
 const LONGEST_REASON = 40;
@@ -29,12 +29,12 @@ export class FinishReason {
   #reason: string | null = null;
   #isAnnounced = false;
 
-  /** Null where there was none. */
+  /** The reason of the end; null if the server gave none. */
   get reason(): string | null {
     return this.#reason;
   }
 
-  /** Returns whether the choice has one. The first that is no success counts. */
+  /** Notes the finish_reason of a choice and returns whether it has one. The first that is no success counts. */
   note(choice: Fields, unknown: UnknownParts): boolean {
     if (!Object.hasOwn(choice, 'finish_reason')) return false;
     this.#isAnnounced = true;
@@ -50,7 +50,7 @@ export class FinishReason {
     return true;
   }
 
-  /** To be called at the end of the stream. Throws RequestFailure where the answer was not finished. */
+  /** Checks, at the end of the stream, that the answer was finished. Throws RequestFailure where it was not. */
   check(after: string): void {
     const reason = this.#reason;
     if (reason === null && this.#isAnnounced) throw endedEarly(`with [DONE] ${after}`, 'but without a finish_reason');
@@ -62,7 +62,7 @@ export class FinishReason {
   }
 }
 
-/** SGLang's own API has an object with a type. */
+/** Reads a reason from a text, or from the object with a type that SGLang's own API sends. */
 function reasonIn(value: unknown): string | null {
   const reason = typeof value === 'object' && value !== null ? fieldOf(value as Fields, 'type') : value;
   return isText(reason) ? short(reason, LONGEST_REASON) : null;

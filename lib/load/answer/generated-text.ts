@@ -7,13 +7,13 @@ import type { UnknownParts } from './unknown.js';
 const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
 /** What a delta holds besides generated text. */
 const OTHERS = ['role', 'name', 'tool_calls', 'function_call'];
-/** Where answers that are no stream, or those of the other API, have their text. */
+/** Fields in which answers that are no stream, or those of the other API, have their text. */
 const ELSEWHERE: Readonly<Record<OpenAiApi, readonly string[]>> = {
   chat: ['text', 'message'],
   completions: ['delta', 'message'],
 };
 
-/** Notes in `unknown` what is there and may be text. */
+/** Returns the generated text of a choice. Fields that may hold more text are noted in `unknown`. */
 export function generatedText(choice: Fields, api: OpenAiApi, unknown: UnknownParts): string {
   for (const name of ELSEWHERE[api]) noteSaid(`choices.${name}`, fieldOf(choice, name), unknown);
   if (api === 'completions') return textOf('choices.text', fieldOf(choice, 'text'), unknown);
@@ -30,7 +30,7 @@ export function generatedText(choice: Fields, api: OpenAiApi, unknown: UnknownPa
   ].join('');
 }
 
-/** A text, or a list of texts and of parts as Mistral has them. */
+/** Joins a text, or a list of texts and of parts as Mistral sends them. */
 function textOf(where: string, value: unknown, unknown: UnknownParts): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) {
@@ -62,7 +62,7 @@ function noteSaid(what: string, value: unknown, unknown: UnknownParts): void {
   if (isSaid(value)) unknown.note(what, exampleOf(value));
 }
 
-/** Only of what lies on top: a value may be nested deeper than can be written. */
+/** Shows the top level of a value, which may be nested more deeply than can be written. */
 function exampleOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const shown = Object.entries(value).map(([key, inner]) =>

@@ -19,15 +19,15 @@ export interface TokenStream {
   /** When the first chunk was read whose text is more than white space. */
   firstMs: number;
   lastMs: number;
-  /** Between chunks with tokens that follow each other: one fewer than chunks. Two that were read at once have 0. */
+  /** Milliseconds between chunks with tokens, one number fewer than chunks; 0 for two that were read at once. */
   gapsMs: number[];
   /** Chunks of white space before the first. */
   blankChunks: number;
-  /** Of the generated text, in UTF-8. */
+  /** Bytes of the generated text in UTF-8. */
   textBytes: number;
   /** The number of tokens in the server's usage; null if it gives none. */
   usageTokens: number | null;
-  /** Why that number is not to be believed; null where nothing speaks against it. */
+  /** Why `usageTokens` cannot be right; null where nothing contradicts it. */
   usageDoubt: string | null;
   /** Whether it ended with [DONE]. */
   isDone: boolean;
@@ -59,7 +59,7 @@ export class TokenReader {
     return this.#finish.reason;
   }
 
-  /** Bytes of the body that were read at `atMs`. Throws RequestFailure. */
+  /** Takes bytes of the body that were read at `atMs`. Throws RequestFailure. */
   push(bytes: Uint8Array, atMs: number): void {
     for (const item of this.#parser.push(bytes)) {
       if (item.kind === 'stray') this.#stray(item);
@@ -67,7 +67,10 @@ export class TokenReader {
     }
   }
 
-  /** After the body's end. Throws RequestFailure where the stream is not whole, ended as no success does, or has no token. */
+  /**
+   * Ends the stream, after the last byte. Throws RequestFailure if it is not whole, did not end successfully or has no
+   * token.
+   */
   end(): TokenStream {
     const { rest } = this.#parser;
     if (rest !== null && isErrorLine(rest)) throw errorInStream(rest);
@@ -82,7 +85,7 @@ export class TokenReader {
     return { id, firstMs, lastMs, gapsMs, blankChunks, textBytes, usageTokens, usageDoubt, isDone: this.#isDone };
   }
 
-  /** Those of white space too. */
+  /** The number of chunks with text, white space included. */
   get #chunks(): number {
     return this.#blankChunks + (this.#firstMs === null ? 0 : this.#gapsMs.length + 1);
   }
@@ -132,7 +135,7 @@ export class TokenReader {
     this.#usage.note(fieldOf(chunk, 'usage'), { chunks: this.#chunks, bytes: this.#textBytes }, isLast, this.#unknown);
   }
 
-  /** Null for a chunk without one, such as the one with the usage. */
+  /** Returns the choice of a chunk; null for a chunk without one, such as that with the usage. */
   #choiceOf(chunk: Fields, text: string): Fields | null {
     const choices = fieldOf(chunk, 'choices');
     if (!Array.isArray(choices)) {

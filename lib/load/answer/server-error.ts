@@ -6,11 +6,14 @@ import { short } from './unknown.js';
 const SHOWN = 300;
 
 /**
- * `error` is that of OpenAI, vLLM, SGLang, TGI (with `error_type`), Ollama, Triton and llama.cpp; `error_code` that of FastChat and
- * LMDeploy. An empty object in them is an error as well.
+ * Names of fields that hold an error: `error` of OpenAI, vLLM, SGLang, TGI (with `error_type`), Ollama, Triton and
+ * llama.cpp; `error_code` of FastChat and LMDeploy. An empty object in them is an error as well.
  */
 const NAMES = ['error', 'errors', 'error_code', 'error_message', 'error_type', 'exception'];
-/** `object` of older vLLM and SGLang; `type` of Anthropic and of OpenAI's responses. */
+/**
+ * Names of fields that may say `error`: `object` of older vLLM and SGLang; `type` of Anthropic and of OpenAI's
+ * responses.
+ */
 const KINDS = ['object', 'type', 'status'];
 const SAYS_ERROR = /(?:^|[._-])(?:error|failed|exception)$/i;
 
@@ -28,7 +31,7 @@ const names = (fields: Fields): boolean =>
 
 const saysError = (kind: unknown): boolean => isText(kind) && SAYS_ERROR.test(kind);
 
-/** `{"code": 503, "message": …}`, or `{"detail": …}` of FastAPI alone. */
+/** Whether the fields are `{"code": 503, "message": …}`, or `{"detail": …}` of FastAPI alone. */
 function hasStatus(fields: Fields): boolean {
   const [code, message] = [fieldOf(fields, 'code'), fieldOf(fields, 'message')];
   const isCode = typeof code === 'number' || typeof code === 'string';
@@ -36,12 +39,12 @@ function hasStatus(fields: Fields): boolean {
   return isSaid(fieldOf(fields, 'detail')) && Object.keys(fields).length === 1;
 }
 
-/** The name of an event that reports an error. */
+/** Whether an event of this name reports an error. */
 export const isErrorEvent = (type: string): boolean => /error|fail|abort|exception/i.test(type);
 
 export const errorInStream = (text: string): RequestFailure =>
   new RequestFailure('error in the stream', `the server sent an error: ${short(text, SHOWN) || 'without a text'}`);
 
-/** An error outside of any event: a line of JSON, or a field `error` as older llama.cpp sends it. */
+/** Whether a line outside of any event is an error: JSON, or a field `error` as older llama.cpp sends it. */
 export const isErrorLine = (line: string): boolean =>
   /^error\s*:/.test(line) || (line.startsWith('{') && isError(jsonIn(line)));

@@ -1,19 +1,24 @@
 /** Server-sent events, as the HTML standard parses them (section 9.2.6, "Interpreting an event stream"). */
 import { RequestFailure } from '../request-failure.js';
 
-/** In characters. No chunk of a model's answer comes near; a line without an end must not fill the memory. */
+/**
+ * Longest line in characters. No chunk of a model's answer comes near; a line without an end must not fill the memory.
+ */
 export const LONGEST_LINE = 2 ** 20;
 const LONGEST_EVENT = 4 * LONGEST_LINE;
 
 export interface SseEvent {
   kind: 'event';
-  /** `message` where the stream names none. */
+  /** The name of the event; `message` where the stream names none. */
   type: string;
-  /** Of a named event without data its comment, which is where NVIDIA Dynamo has the text of an error. */
+  /**
+   * The data of the event. A named event without data has its comment here, in which NVIDIA Dynamo sends the text of an
+   * error.
+   */
   data: string;
 }
 
-/** A line that is no field of the standard, which drops it. Some servers send their errors so. */
+/** A line that is no field of the standard, which ignores it. Some servers send errors in such lines. */
 export interface StrayLine {
   kind: 'stray';
   line: string;
@@ -29,7 +34,7 @@ export class SseParser {
   #data: string[] = [];
   #dataLength = 0;
 
-  /** What is complete with these bytes, however the stream is cut. Throws RequestFailure. */
+  /** Takes bytes, however the stream is cut, and returns what is complete with them. Throws RequestFailure. */
   push(bytes: Uint8Array): (SseEvent | StrayLine)[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === '') return [];
@@ -43,7 +48,10 @@ export class SseParser {
     return found;
   }
 
-  /** What the stream stopped within, and the standard drops; null where it did not stop within an event. */
+  /**
+   * The incomplete event at the end of the stream, which the standard ignores; null where the stream ended between
+   * events.
+   */
   get rest(): string | null {
     if (this.#line === '' && this.#data.length === 0) return null;
     return [...this.#data, this.#line.replace(/^data: ?/, '')].join('\n').trim();

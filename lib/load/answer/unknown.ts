@@ -1,19 +1,19 @@
-/** What of an answer the client did not understand: counted by kind, and the first of each kind quoted. */
+/** Counts by kind what the client did not understand of an answer, and quotes the first of each kind. */
 
 export interface Unknown {
-  /** Such as `delta.thinking` or `empty data`. */
+  /** What was not understood, such as `delta.thinking` or `empty data`. */
   what: string;
   count: number;
-  /** The first of them, shortened. */
+  /** The first occurrence, shortened. */
   example: string;
 }
 
-/** A server chooses the names of its fields: more kinds than these are counted together. */
+/** Most kinds that are counted separately, because a server chooses the names of its fields. */
 const MOST_KINDS = 20;
 const OTHERS = 'others';
 const SHOWN = 120;
 
-/** The beginning of a text from a server, on one line. */
+/** Shortens a server's text to its beginning, on one line. */
 export function short(text: string, most = SHOWN): string {
   const line = text
     .slice(0, 4 * most)

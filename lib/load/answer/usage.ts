@@ -9,9 +9,15 @@ export interface StreamedText {
   bytes: number;
 }
 
-/** A token has at least one byte of text; those that end an answer or are special have none. */
+/**
+ * Tokens without text that an answer may have. Others have at least one byte each; special tokens and those that end an
+ * answer have none.
+ */
 const TOKENS_WITHOUT_TEXT = 8;
-/** A chunk has at least one token, but for a few that two fields share. */
+/**
+ * Chunks that an answer may have beyond its tokens. A chunk has at least one token, except for a few that two fields
+ * share.
+ */
 const EXTRA_CHUNKS = 2;
 const EXTRA_SHARE = 0.05;
 
@@ -21,12 +27,14 @@ export class Usage {
   #doubt: string | null = null;
   #streamed: StreamedText = { chunks: 0, bytes: 0 };
 
-  /** Null where the server gave none. */
+  /** The number of generated tokens; null where the server gave none. */
   get tokens(): number | null {
     return this.#tokens;
   }
 
-  /** `mayGrow`: whether the chunk with it also ends the text, whose last token may have none. */
+  /**
+   * Notes the usage of a chunk. `mayGrow`: whether that chunk also ends the text, whose last token may have no text.
+   */
   note(value: unknown, streamed: StreamedText, mayGrow: boolean, unknown: UnknownParts): void {
     if (value === null || value === undefined) return;
     const tokens = fieldOf(fieldsOf(value), 'completion_tokens');
@@ -42,7 +50,7 @@ export class Usage {
     this.#streamed = streamed;
   }
 
-  /** Why the number cannot be that of the stream; null where it can. */
+  /** Why the number of tokens contradicts the stream; null where it does not. */
   doubt({ chunks, bytes }: StreamedText): string | null {
     const tokens = this.#tokens;
     if (this.#doubt !== null || tokens === null) return this.#doubt;
