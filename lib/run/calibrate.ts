@@ -16,7 +16,7 @@ import { Worker } from '../workers/worker.js';
 import { defaultTimeoutSeconds } from './plan/plan.js';
 import { patienceOf } from './run.js';
 
-/** Recovered means within this, or within the half-width of the 99.9 % interval if that is more. */
+/** Largest error of a recovered value, unless the half-width of the 99.9 % interval is larger. */
 const TOLERANCE_NS = 15;
 const DELAYS_NS = [50, 100, 250, 1_000];
 const FUNCTIONS = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
@@ -94,7 +94,7 @@ async function measureUnder(request: CalibrationRequest, interpose: string, id: 
  * Processes differ by some nanoseconds (memory layout by the loader): the median one of these represents a setting.
  */
 const PROCESSES = { quick: 1, standard: 3, thorough: 3 } as const;
-/** More without a delay, because its error is part of every row of a function. */
+/** Processes without a delay: more, because their error is part of every row of a function. */
 const PROCESSES_WITHOUT = { quick: 3, standard: 7, thorough: 7 } as const;
 
 /** For each function, the row of the process with the median deviation from the true value, of those with an interval. */

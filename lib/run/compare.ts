@@ -36,11 +36,11 @@ import { emptyResult, sortedById } from './effects/results.js';
 import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances } from './resume.js';
 import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
 
-/** Between the seeds of the processes of a round: those of rounds are consecutive. */
+/** Distance between the seeds of a round's processes. Rounds have consecutive seeds. */
 const PROCESS_SEEDS = 1_009;
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
-  /** The first is the baseline. */
+  /** Systems to compare; the first is the baseline. */
   systems: readonly System[];
   rounds: number;
   /**
@@ -59,13 +59,16 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
 export interface CompareHooks extends Omit<RunHooks, 'onLog'> {
   /** Receives the warnings that can be given before anything is measured. */
   onStart: (choice: Choice, warnings: readonly string[]) => void;
-  /** Called once per system before the rounds; most have no compute limit and need no time. */
+  /** Called before the compute limit of each system is checked, which takes no time where there is none. */
   onComputeLimit: (system: System) => void;
-  /** `further`: the number of a further worker, from 1; null for the one that measures everything. */
+  /**
+   * Called before a worker starts. `further`: the number of a further worker, from 1; null for the one that measures
+   * everything.
+   */
   onRound: (round: number, system: System, further: number | null) => void;
-  /** One of its proofs failed: its further rounds are not measured. */
+  /** Called when a proof of a system failed, whose further rounds are then not measured. */
   onGivenUp?: (system: System) => void;
-  /** Awaited, so that a round that was announced as finished is on disk. */
+  /** Receives a finished round and is awaited, so that a round that was announced as finished is on disk. */
   onDocument: (round: number, systemIndex: number, finished: FinishedRound) => Promise<void>;
 }
 
@@ -171,11 +174,14 @@ function givenUpRound(request: CompareRequest, truth: Truth, index: number, reas
   return reason === undefined ? null : emptyRound(request, truth, index, 'invalid', reason);
 }
 
-/** The original reason comes first: documents are searched by their beginning. */
+/** Adds why a round was not measured. The original reason comes first: documents are searched by their beginning. */
 const notMeasuredAfter = (round: number, failedProof: string): string =>
   `${failedProof.replace(/\.$/, '')}. Not measured after round ${round + 1}; --keep-going measures further rounds.`;
 
-/** Set if fewer than two systems are left to compare in further rounds. A single system was never to be compared. */
+/**
+ * Why the comparison stops: fewer than two systems are left. Undefined if it goes on; a single system was never to be
+ * compared.
+ */
 function nothingLeft(
   { systems, rounds, keepGoing }: CompareRequest,
   givenUp: ReadonlyMap<number, string>,
@@ -212,8 +218,8 @@ export function refuseUnavailable({
 }
 
 /**
- * Null for a round that was interrupted before its worker could measure; earlier rounds are kept. A round that fails as
- * a whole gets a document of failed metrics, and the other rounds are still measured.
+ * Measures one round of a system; null if it was interrupted before its worker could measure, where earlier rounds are
+ * kept. A round that fails as a whole gets a document of failed metrics, and the other rounds are still measured.
  */
 async function oneRoundOrWhyNot(
   request: CompareRequest,
@@ -244,7 +250,7 @@ async function oneRoundOrWhyNot(
   }
 }
 
-/** An error that the caller can correct ends the comparison. */
+/** Whether the caller can correct an error, which then ends the comparison. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof BenchError && error.code === 'SIM_SETTINGS');
 
@@ -259,7 +265,7 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
     }),
   );
 
-/** A worker without a layer lists the GPUs, because the coordinator makes no CUDA call. */
+/** Describes the GPUs by a worker without a layer, because the coordinator makes no CUDA call. */
 async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
   const { target, environment, device, signal } = request;
   const visible = device === undefined ? selection(environment) : instanceVariables(device);

@@ -30,7 +30,10 @@ export interface Diagnosis {
   preload: PreloadEntry[];
   /** Why no process in this environment could inspect the GPU. */
   workerError: string | null;
-  /** The variable without which one could; the driver's description is then from such a process. */
+  /**
+   * The variable without which a process could inspect the GPU, from which the driver's description then is; null if
+   * there is none.
+   */
   workerWithout: string | null;
   layer: LayerInfo | null;
   /** How many driver functions were looked up on each symbol path. */
@@ -41,7 +44,7 @@ export interface Diagnosis {
 
 interface DiagnosisRequest {
   system: System;
-  /** Throws if the addon cannot be loaded. */
+  /** Loads the addon. Throws if it cannot be loaded. */
   loadAddon: () => NativeAddon;
   simulatedFolder: () => string | null;
   /** Timeout of each step of an inspecting process. Default: each step's own. */

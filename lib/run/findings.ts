@@ -28,9 +28,9 @@ export interface Facts {
   driverError: string | null;
   /** Why no process in this environment could inspect the GPU. */
   workerError: string | null;
-  /** A command after which one can. */
+  /** A command after which a process can inspect the GPU; null if there is none. */
   workerFix?: string | null;
-  /** The variable without which one could. */
+  /** The variable without which a process could inspect the GPU; null if there is none. */
   workerWithout?: string | null;
   description: Description | null;
   attestation: Attestation | null;
@@ -164,7 +164,10 @@ function layerFindings({ attestation, interceptors }: Facts): Finding[] {
   return found;
 }
 
-/** Interposed on some paths only: legal, and it decides whether a program runs under the layer. */
+/**
+ * Notes functions that are intercepted on some paths only. That is legal, and decides whether a program runs under the
+ * layer.
+ */
 function disagreement({ owner, functions, byPath }: Interceptor): Finding[] {
   return applicationPaths.flatMap((path) => {
     const escaped = functions.filter((name) => !byPath[path].includes(name));

@@ -21,12 +21,12 @@ const text = ({ name, detail }: Check): string => `${findingText(name)}: ${detai
 
 const failed = (checks: readonly Check[]): Check[] => checks.filter(({ passed }) => passed === false);
 
-/** Must run while no process of ours uses the GPU. */
+/** Checks the health of the machine, while no process of ours uses the GPU. */
 export async function lookBefore(target: Target, uuid: string, signal: AbortSignal): Promise<Check[]> {
   return checksBefore(await readGpuState(target, uuid, 'all'), await hostCpuBusy(signal));
 }
 
-/** With `strict`, rejects instead of warning. */
+/** Rejects an unhealthy machine if `strict` is set; otherwise it is only a warning. */
 export function refuseUnhealthy(before: readonly Check[], strict: boolean): void {
   const found = failed(before);
   if (!strict || found.length === 0) return;
@@ -38,7 +38,7 @@ export function refuseUnhealthy(before: readonly Check[], strict: boolean): void
 
 export const healthWarnings = (checks: readonly Check[]): string[] => failed(checks).map(text);
 
-/** With `strict`, invalidates a number that was measured under a failed health check. */
+/** Invalidates a number that was measured under a failed health check (--strict). */
 export function strictly(result: MetricResult): MetricResult {
   const [first, ...others] = failed(result.checks).filter(({ name }) => healthCheckNames.includes(name));
   if (!first || result.status !== 'ok') return result;
@@ -46,12 +46,12 @@ export function strictly(result: MetricResult): MetricResult {
   return disowned(result, `health (--strict): ${text(first)}${more}`);
 }
 
-/** One check per name, over all metrics: failed if it failed for any, with those metrics named. */
+/** Summarises health checks by name, over all metrics: a check failed if it failed for any, and names those metrics. */
 export function summariseAfter(results: readonly MetricResult[], samples: Samples | undefined): Check[] {
   return [...overAllMetrics(results), whileSampled(samples)];
 }
 
-/** As summariseAfter, of results that were joined from these summaries' processes. */
+/** Summarises the health of joined results as summariseAfter does, from the summaries of their processes. */
 export function summariseJoined(results: readonly MetricResult[], summaries: readonly (readonly Check[])[]): Check[] {
   const sampled = summaries.flat().filter(({ name }) => name === WHILE_SAMPLED);
   return [...overAllMetrics(results), ...[...failed(sampled), ...sampled].slice(0, 1)];
@@ -60,7 +60,7 @@ export function summariseJoined(results: readonly MetricResult[], summaries: rea
 const overAllMetrics = (results: readonly MetricResult[]): Check[] =>
   healthCheckNames.map((name) => overMetrics(name, results));
 
-/** Over all rounds of a comparison, one line per system and check. */
+/** Summarises failed checks over all rounds of a comparison, in one line per system and check. */
 export function disturbances(systems: readonly (readonly RunDocument[])[]): string[] {
   return systems.flatMap((rounds) => {
     const names = [...new Set(rounds.flatMap(({ health }) => failed(health.after).map(({ name }) => name)))];

@@ -14,7 +14,7 @@ import { type RequestOptions, Worker, type WorkerOptions } from '../workers/work
 
 export type Prepared = Attested;
 
-/** Sent to the worker as plain data. */
+/** Options of a measurement that are sent to the worker as plain data. */
 export type WireOptions = Omit<MeasureOptions, 'signal' | 'onProgress'>;
 
 interface LaneRequest {
@@ -30,7 +30,7 @@ export interface LaneTarget extends Target {
   /** NVML index or UUID; undefined for the first visible GPU. */
   device: string | undefined;
   path: ApplicationPath;
-  /** Timeouts of its workers until they can measure, and who is told what they wait for. */
+  /** Timeouts of the lane's workers until they can measure, and who is told what they wait for. */
   patience?: Pick<WorkerOptions, 'patienceMs' | 'onWaiting'>;
 }
 
@@ -43,7 +43,7 @@ interface LaneHooks {
 interface Living {
   worker: Worker;
   before: Attestation;
-  /** Ids of the metrics it measured since its last check. */
+  /** Ids of the metrics that the worker measured since its last check. */
   measured: string[];
   /** Ids of the metrics among them that gave a number. */
   numbers: string[];
@@ -73,7 +73,7 @@ export class Lane {
     return this.#start();
   }
 
-  /** Reason, by metric id, why a number was withdrawn: its worker was not under the system after measuring. */
+  /** Why numbers were withdrawn, by metric id: their worker was not under the system after measuring. */
   get takenBack(): ReadonlyMap<string, string> {
     return this.#takenBack;
   }
@@ -159,7 +159,7 @@ export class Lane {
     this.#countIn(living, null);
   }
 
-  /** `last` is null if the worker could not be checked again. */
+  /** Counts a checked worker among the proofs. `last` is null if it could not be checked again. */
   #countIn(living: Living, last: Attestation | null): void {
     if (living.measured.length > 0) this.proofs.count(isProven(living.before) && last !== null && isProven(last));
     living.measured = [];

@@ -42,7 +42,10 @@ const facts: readonly [what: string, of: (circumstances: Circumstances) => strin
   ['plan', ({ plan }) => planText(plan)],
 ];
 
-/** Throws UsageError at the first difference. Rounds on different cards must not be compared. */
+/**
+ * Compares finished rounds with the request. Throws UsageError at the first difference: rounds on different cards must
+ * not be compared.
+ */
 export function checkResumable(finished: readonly RunDocument[], now: Circumstances): void {
   for (const document of finished)
     for (const [what, of] of facts) {
@@ -55,7 +58,7 @@ export function checkResumable(finished: readonly RunDocument[], now: Circumstan
 
 type SystemHead = Pick<RunDocument['system'], 'kind' | 'spec' | 'settings'>;
 
-/** Paths in a run's directory differ between sessions. */
+/** Describes a system without the paths in a run's directory, which differ between sessions. */
 const headText = ({ kind, spec, settings }: SystemHead): string =>
   JSON.stringify([
     kind,
@@ -65,7 +68,10 @@ const headText = ({ kind, spec, settings }: SystemHead): string =>
       .sort(),
   ]);
 
-/** Throws UsageError if a round was measured on a system of that name with other settings. */
+/**
+ * Compares the settings of a system. Throws UsageError if a round was measured on a system of that name with other
+ * settings.
+ */
 export function checkSameSystem(finished: readonly RunDocument[], now: SystemHead & { name: string }): void {
   const other = finished.find(({ system }) => headText(system) !== headText(now));
   if (!other) return;
@@ -74,7 +80,7 @@ export function checkSameSystem(finished: readonly RunDocument[], now: SystemHea
   );
 }
 
-/** Some builds are known only once a worker has loaded them, e.g. through a prefix. */
+/** Compares the build of a system, which some show only once a worker has loaded it, e.g. through a prefix. */
 export function checkSameBuild(finished: readonly RunDocument[], { system }: RunDocument): void {
   const build = system.layer?.sha256 ?? null;
   const builds = finished.map((round) => round.system.layer?.sha256 ?? null);

@@ -56,19 +56,22 @@ export interface RunHooks {
   onMetric: (definition: MetricDefinition) => void;
   onProgress: (progress: Progress) => void;
   onResult: (result: MetricResult) => void;
-  /** The output of a worker and the layer in it, once it has ended. */
+  /** Receives the output of a worker and the layer in it, once the worker has ended. */
   onLog?: (text: string) => void;
   /** Called as soon as a proof fails. */
   onFailedProof?: (reason: string) => void;
 }
 
-/** `--timeout` also bounds what a worker does before it measures. */
+/** Limits what a worker does before it measures, which `--timeout` bounds too. */
 export const patienceOf = (
   { timeoutSeconds }: Pick<RunRequest, 'timeoutSeconds'>,
   { onWaiting }: Pick<RunHooks, 'onWaiting'>,
 ) => ({ patienceMs: timeoutSeconds === null ? undefined : 1_000 * timeoutSeconds, onWaiting });
 
-/** Rejects if nothing could be measured at all; a failed metric is a result. An abort returns the results so far. */
+/**
+ * Runs metrics. Rejects if nothing could be measured at all; a failed metric is a result. After an abort, returns the
+ * results so far.
+ */
 export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<RunDocument> {
   const startedAt = new Date();
   const began = performance.now();
@@ -125,7 +128,8 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
 }
 
 /**
- * If the caller's own environment hides the GPUs, the caller can change that; a system's environment is the system's.
+ * Starts the first worker. If the caller's own environment hides the GPUs, the error says so: the caller can change
+ * that, but not a system's environment.
  */
 async function prepare({ system }: RunRequest, lane: Lane): Promise<Prepared> {
   try {
@@ -162,7 +166,10 @@ interface Attested {
   notCheckedAfter?: string;
 }
 
-/** No number is published under a system's name unless its processes were shown to be under it, before and after. */
+/**
+ * Measures metrics. No number is published under a system's name unless its processes were shown to be under it, before
+ * and after.
+ */
 async function measureAttested(
   request: RunRequest,
   hooks: RunHooks,
@@ -185,8 +192,8 @@ async function measureAttested(
 }
 
 /**
- * The results without withdrawn numbers and those that --strict invalidates, with a note if a worker could not be
- * checked again.
+ * Returns the results without withdrawn numbers and those that --strict invalidates, with a note if a worker could not
+ * be checked again.
  */
 async function standing(
   request: RunRequest,

@@ -23,10 +23,13 @@ const resultOf = (document: RunDocument | undefined, id: string): MetricResult |
 
 const valueOf = (result: MetricResult | undefined): number | null => (result?.status === 'ok' ? result.value : null);
 
-/** A metric that is a difference to native is `unsupported` alone; its details hold the value of its arm. */
+/**
+ * Whether a result's details may be used. A metric that is a difference to native is `unsupported` alone, but its
+ * details hold the value of its arm.
+ */
 const vouchedFor = ({ status }: MetricResult): boolean => status === 'ok' || status === 'unsupported';
 
-/** Both arms of a round, or null if one was not measured. */
+/** Pairs both arms of a round; null if one was not measured. */
 function roundOf(
   metric: MetricDefinition,
   system: MetricResult | undefined,
@@ -45,7 +48,7 @@ function roundOf(
   return { system: againstNative.difference(measured, against), baseline: 0 };
 }
 
-/** A simulated GPU must not be compared with a real one. */
+/** Why the arms cannot be compared: a simulated GPU must not be compared with a real one. Null: they can. */
 function mixedWorlds(...arms: Arms[]): string | null {
   const worlds = new Set(
     arms.flatMap((rounds) => rounds.flatMap((round) => round?.gpu.map(({ simulated }) => simulated) ?? [])),
@@ -78,7 +81,7 @@ function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
   };
 }
 
-/** A metric has no effect unless some round measured it in both arms. */
+/** Computes the effects of one system against another. A metric has none unless some round measured it in both arms. */
 function family(metrics: readonly Directed[], system: Arms, baseline: Arms): Effect[] {
   const measured = metrics
     .map((metric) => measuredIn(metric, system, baseline))
@@ -86,7 +89,7 @@ function family(metrics: readonly Directed[], system: Arms, baseline: Arms): Eff
   return effectsOf(measured, nameOf(system), nameOf(baseline));
 }
 
-/** Metric by metric, then system by system. The first system is the baseline. */
+/** Effects of every system against the first, ordered by metric, then by system. */
 export function effects(metrics: readonly MetricDefinition[], systems: readonly Arms[]): Effect[] {
   const [baseline = [], ...others] = systems;
   const directed = metrics.filter(isDirected);
@@ -94,7 +97,7 @@ export function effects(metrics: readonly MetricDefinition[], systems: readonly 
   return directed.flatMap(({ id }) => families.flatMap((each) => each.filter(({ metric }) => metric === id)));
 }
 
-/** Every system against every one before it, the baseline left out. */
+/** Effects of every system against each one before it, without the baseline. */
 export function pairEffects(metrics: readonly MetricDefinition[], systems: readonly Arms[]): Effect[] {
   const [, ...others] = systems;
   const directed = metrics.filter((metric): metric is Directed => isDirected(metric) && !metric.againstNative);

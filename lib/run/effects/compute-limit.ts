@@ -18,7 +18,7 @@ export type ComputeLimit = ComparisonDocument['computeLimits'][number];
 const SECONDS: Record<Tier, number> = { quick: 3, standard: 10, thorough: 60 };
 const GRACE_MS = 60_000;
 
-/** Null if there is no limit on compute time, and after an abort. */
+/** Measures the effect of a compute limit; null if there is none, and after an abort. */
 export async function labelComputeLimit(
   system: System,
   target: LaneTarget,
@@ -68,8 +68,8 @@ async function load(lane: Lane, target: LaneTarget, seconds: number, signal: Abo
 }
 
 /**
- * Judged by the second half, after the limiter had time to settle: at least half of the intended reduction must be
- * visible.
+ * Judges by the second half of the load, after the limiter had time to settle: at least half of the intended reduction
+ * must be visible.
  */
 function judged(limitPercent: number, { bins, busyShare, kernelNs, launches }: ComputeShare): Label {
   const sharesPercent = bins.map((share) => Math.round(1_000 * share) / 10);

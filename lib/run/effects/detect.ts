@@ -11,9 +11,15 @@ import { type CompareHooks, type CompareRequest, compareSystems } from '../compa
 export const PILOT_ROUNDS = 5;
 export const FEWEST_ROUNDS = 3;
 export const MOST_ROUNDS = 50;
-/** A pilot of five rounds often varies too little by chance, so this upper limit of its variance is planned for. */
+/**
+ * Confidence of the upper limit of the pilot's variance, which is planned for: five rounds often vary too little by
+ * chance.
+ */
 const CONFIDENCE = 0.8;
-/** With that variance. Over all pilots the verdict then comes in 75 to 90 % of comparisons (bench/power.js). */
+/**
+ * Probability of detection with that variance. Over all pilots the verdict then comes in 75 to 90 % of comparisons
+ * (bench/power.js).
+ */
 const POWER = 0.7;
 
 export type Detection = NonNullable<ComparisonDocument['plan']['detect']>;
@@ -43,7 +49,7 @@ export function checkDetectable(metrics: readonly MetricDefinition[]): void {
   );
 }
 
-/** If the pilot is interrupted, returns it unchanged. */
+/** Measures a pilot, plans the rounds from it and measures them. Returns the pilot unchanged if it was interrupted. */
 export async function compareToDetect(
   request: Omit<CompareRequest, 'rounds' | 'finished'>,
   aim: Aim,
@@ -90,6 +96,8 @@ export function detectionOf(
   return { effect, pilotRounds: PILOT_ROUNDS, mostRounds, needs };
 }
 
-/** The largest number among the metrics that `mostRounds` suffice for; `mostRounds` if any metric needs more. */
+/**
+ * The largest number of rounds among the metrics for which `mostRounds` suffice; `mostRounds` if any metric needs more.
+ */
 export const plannedRounds = ({ needs, mostRounds }: Detection): number =>
   Math.max(FEWEST_ROUNDS, ...needs.map(({ rounds }) => rounds ?? mostRounds));

@@ -16,11 +16,11 @@ export interface Measured {
   metric: Directed;
   system: readonly number[];
   baseline: readonly number[];
-  /** Why there is no verdict although it was measured. */
+  /** Why there is no verdict although the metric was measured; null if there may be one. */
   invalid: string | null;
 }
 
-/** What is known of a metric before anything is measured. Programs print their numbers. */
+/** Returns what is known of a metric before anything is measured. Values of programs count as printed. */
 export function modelOf({ id, direction, delta, values, againstNative }: Directed): Model {
   const record = againstNative ? undefined : recordedVariances[id];
   const isOnScale = record?.scale === ('relative' in delta ? 'log' : 'unit');
@@ -32,7 +32,7 @@ export function modelOf({ id, direction, delta, values, againstNative }: Directe
   };
 }
 
-/** One for each of `measured`, which have values in both arms or a reason. */
+/** Decides one effect for each of `measured`, which have values in both arms or a reason. */
 export function effectsOf(measured: readonly Measured[], system: string, baseline: string): Effect[] {
   const found = measured.map((each) =>
     each.invalid === null ? effect(each.system, each.baseline, modelOf(each.metric)) : null,
@@ -85,14 +85,17 @@ export const withoutNumbers = (reason: string) =>
     reason,
   }) satisfies Partial<Effect>;
 
-/** On the scale of δ; null with one round in an arm, or where a percentage has no ratio to apply to. */
+/**
+ * Variances of both arms on the scale of δ; null with one round in an arm, or where a percentage has no ratio to apply
+ * to.
+ */
 function variancesBetween({ metric, system, baseline }: Measured, { ratio }: Found): Variances | null {
   if (Math.min(system.length, baseline.length) < 2) return null;
   if ('absolute' in metric.delta) return variancesOf(system, baseline);
   return ratio === null ? null : variancesOf(system.map(Math.log), baseline.map(Math.log));
 }
 
-/** Estimated for a verdict that is inconclusive; null if it is decided or needs too many. */
+/** Estimates the rounds that would decide an inconclusive verdict; null if it is decided or needs too many. */
 function roundsNeeded(
   { metric, system, baseline }: Measured,
   { evidence }: Found,

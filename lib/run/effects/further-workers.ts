@@ -20,9 +20,9 @@ export function furtherWorkers({ metrics, processes = {} }: Plan): MetricDefinit
 type Measure = (system: number, metrics: readonly MetricDefinition[], worker: number) => Promise<Round | null>;
 
 /**
- * Measures the further workers of these systems, which are in the order of the round. They come first in the round and
- * alternate, so that what disturbs the machine for a while affects all systems; whatever takes long can then be kept as
- * soon as it is measured.
+ * Measures the further workers of these systems, which are in the order of the round. Further workers come first in the
+ * round and alternate, so that what disturbs the machine for a while affects all systems. Metrics that take long come
+ * after them and can be kept as soon as they are measured.
  */
 export async function measureFurther(
   systems: readonly number[],

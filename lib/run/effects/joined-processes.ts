@@ -8,7 +8,9 @@ import { summarise } from '../../stats/summary.js';
 import { healthWarnings, summariseJoined } from '../health-summary.js';
 import { disowned } from './results.js';
 
-/** `whole` has all rows of all metrics; each of `further`, which ran before it, has the values of some. */
+/**
+ * Joins documents: `whole` has all rows of all metrics; each of `further`, which ran before it, has the values of some.
+ */
 export function joinedDocument(
   whole: RunDocument,
   further: readonly RunDocument[],
@@ -55,8 +57,9 @@ function withoutHealth({ warnings, health }: RunDocument): string[] {
 }
 
 /**
- * A result over processes, in the order of measurement; the last has all rows. Processes that the machine disturbed, by the metric's own check,
- * are left out if more than half are left; any other without a value takes the value from all.
+ * Joins the results of one metric, in the order of measurement; the last has all rows. Processes that the machine
+ * disturbed, by the metric's own check, are left out if more than half are left. If any other process has no value, the
+ * joined result has none.
  */
 export function joinedResult(definition: MetricDefinition, results: readonly MetricResult[]): MetricResult {
   const whole = results.at(-1) as MetricResult;
@@ -128,11 +131,11 @@ const withoutValue = (result: MetricResult, status: MetricResult['status'], reas
   details: result.details,
 });
 
-/** The original reason comes first: documents are searched by their beginning. */
+/** Adds the number of the process. The original reason comes first: documents are searched by their beginning. */
 const inProcess = (result: MetricResult, all: readonly MetricResult[]): string =>
   `${result.reason ?? result.status} (process ${all.indexOf(result) + 1} of ${all.length})`;
 
-/** By name, the first that failed, else the first. */
+/** Keeps one check per name: the first that failed, else the first. */
 function joinedChecks(lists: readonly (readonly Check[])[]): Check[] {
   const all = lists.flat();
   return [...new Set(all.map(({ name }) => name))].flatMap((name) => {

@@ -9,7 +9,10 @@ import { effects, pairEffects } from './comparison-effects.js';
 
 type Conclusions = Pick<ComparisonDocument, 'effects' | 'pairs' | 'callEffects'>;
 
-/** By system, then by round; gaps where a system was not measured beside the others. */
+/**
+ * Computes effects from documents by system, then by round, with gaps where a system was not measured beside the
+ * others.
+ */
 export function conclusionsOf(
   metrics: readonly MetricDefinition[],
   systems: readonly (readonly (RunDocument | undefined)[])[],
@@ -21,7 +24,7 @@ export function conclusionsOf(
   };
 }
 
-/** Keeps earlier effects of metrics that this version does not know. */
+/** Recomputes the effects of a document, except those of metrics that this version does not know. */
 export function judged(document: ComparisonDocument): ComparisonDocument {
   const known = definitionsIn(document.systems.flat());
   const unknown = (all: readonly Effect[]) => all.filter(({ metric }) => !known.some(({ id }) => id === metric));
@@ -34,6 +37,6 @@ export function judged(document: ComparisonDocument): ComparisonDocument {
   };
 }
 
-/** A document of an earlier schema version says what today's rules say of its rounds. */
+/** Applies today's rules to a document of an earlier schema version. */
 export const upToDate = (document: ResultDocument): ResultDocument =>
   isComparison(document) && document.rejudgedFrom !== undefined ? judged(document) : document;

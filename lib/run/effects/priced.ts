@@ -6,7 +6,7 @@ import { isComparison, type ResultDocument } from '../../results/kinds.js';
 import { withProfilePrices } from '../../metrics/overhead/oh-005-profiles.js';
 import { programCosts } from '../../metrics/core/program-costs.js';
 
-/** Replaces the results of an earlier profile. */
+/** Prices a document, in place of the results of an earlier profile. */
 export function priced(document: RunDocument, profile: CallProfile): RunDocument;
 export function priced(document: ComparisonDocument, profile: CallProfile): ComparisonDocument;
 export function priced(document: ResultDocument, profile: CallProfile): ResultDocument;

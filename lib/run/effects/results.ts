@@ -1,4 +1,4 @@
-/** Helpers for results. */
+/** Makes results without a number, sorts results, and reads from them how PIDs map. */
 import type { MetricResult, RunDocument } from '../../results/document.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { messageOf } from '../../errors/message-of.js';
@@ -44,8 +44,8 @@ export function sortedById(results: readonly MetricResult[]): MetricResult[] {
 const mappings: readonly unknown[] = ['same', 'difference', 'none'] satisfies RunDocument['pidMapping'][];
 
 /**
- * From OH-004, which sees NVML's list with and without its context, and from the other metrics, which see whether their
- * own PID is in it.
+ * How PIDs map, from OH-004, which compares NVML's lists with and without its context, and from the other metrics,
+ * which check whether their own PID is listed.
  */
 export function pidMapping(results: readonly MetricResult[]): RunDocument['pidMapping'] {
   const seen = results.map(({ details }) => details.pidMapping).filter((mapping) => mappings.includes(mapping));

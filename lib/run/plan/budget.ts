@@ -14,7 +14,7 @@ import { makePlan, ROUNDS } from './plan.js';
 import { withProcesses } from './processes-per-round.js';
 import { selectMetrics } from './select.js';
 
-/** One round has no interval. */
+/** Fewest rounds of a plan: one round has no interval. */
 const FEWEST_ROUNDS = 2;
 
 interface Budgeted {
@@ -31,15 +31,18 @@ export interface Budget {
 
 const LIMITS = { shortestMs: 1_000, longestMs: 7 * 24 * 3_600_000 };
 
-/** In seconds. `what` is the name of the option, e.g. `--budget`. Throws UsageError if it is no duration with its unit. */
+/**
+ * Parses a budget into seconds. `what` is the name of the option, e.g. `--budget`. Throws UsageError if the text is no
+ * duration with its unit.
+ */
 export const parseBudget = (what: string, text: string): number => parseDuration(text, { what, ...LIMITS }) / 1_000;
 
 const costOf = ({ metrics, systems }: Omit<Budget, 'seconds'>, tier: Tier, rounds: number): number =>
   withProcesses(makePlan(metrics, tier, 0), systems).estimatedSeconds * systems * rounds;
 
 /**
- * The highest tier of which the usual number of rounds fits, with as many rounds as fit: a verdict needs rounds more than
- * it needs samples within one. Throws UsageError if not even two rounds at tier quick fit.
+ * Plans the highest tier of which the usual number of rounds fits, with as many rounds as fit: a verdict needs rounds
+ * more than it needs samples within one. Throws UsageError if not even two rounds at tier quick fit.
  */
 export function planWithin(budget: Budget): Budgeted {
   for (const tier of ['thorough', 'standard', 'quick'] as const) {
@@ -61,7 +64,9 @@ function tooSmall(budget: Budget): UsageError {
 
 const MOST_IDS = 6;
 
-/** The largest purpose or category within the selection that fits, else its shortest metrics; null if none fits. */
+/**
+ * Names the largest purpose or category within the selection that fits, else its shortest metrics; null if none fits.
+ */
 function selectionThatFits({ metrics, systems, seconds }: Budget): string | null {
   const selected = new Set(metrics.map(({ id }) => id));
   const fits = (some: readonly MetricDefinition[]) =>

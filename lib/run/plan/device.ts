@@ -11,8 +11,8 @@ export interface Choice {
 }
 
 /**
- * `requested` is --device; without it the first GPU that the driver lists, which CUDA_VISIBLE_DEVICES has already
- * filtered.
+ * Chooses the GPU. `requested` is --device; without it the first GPU is taken that the driver lists, which
+ * CUDA_VISIBLE_DEVICES has already filtered.
  */
 export function chooseDevice(
   devices: readonly NativeDevice[],
@@ -37,7 +37,10 @@ const namesNoGpu = (visible: string): UsageError =>
 
 const NO_DEVICE = 100;
 
-/** If CUDA_VISIBLE_DEVICES hides all GPUs, the driver fails in cuInit, before anything can be listed. */
+/**
+ * Explains an error where CUDA_VISIBLE_DEVICES hides all GPUs: the driver then fails in cuInit, before anything can be
+ * listed.
+ */
 export function hiddenGpusOr(error: unknown, visible: string | undefined): unknown {
   const isHidden = visible !== undefined && error instanceof CudaError && error.code === NO_DEVICE;
   return isHidden ? namesNoGpu(visible) : error;

@@ -3,7 +3,7 @@ import type { MetricDefinition } from '../../metrics/core/metric.js';
 import { shuffled } from '../../stats/random.js';
 
 /**
- * The order makes drift of the machine affect all systems equally. Two systems alternate A B B A; more are reshuffled
+ * Orders systems so that drift of the machine affects all equally. Two systems alternate A B B A; more are reshuffled
  * each round.
  */
 export function roundOrder<T>(systems: readonly T[], rounds: number, seed: number): T[][] {
@@ -13,7 +13,7 @@ export function roundOrder<T>(systems: readonly T[], rounds: number, seed: numbe
   });
 }
 
-/** Random, so that drift does not always affect the same metric; metrics that may harm the card come last. */
+/** Shuffles metrics, so that drift does not always affect the same one; metrics that may harm the card come last. */
 export function metricOrder(metrics: readonly MetricDefinition[], seed: number): MetricDefinition[] {
   const order = shuffled(metrics, seed);
   return [...order.filter(({ runsLast }) => !runsLast), ...order.filter(({ runsLast }) => runsLast)];

@@ -3,7 +3,7 @@
  */
 import type { Phase } from '../../results/call-profile.js';
 
-/** All calls up to a time. */
+/** Numbers of all calls up to a time. */
 export interface Snapshot {
   atMs: number;
   calls: ReadonlyMap<string, number>;
@@ -11,7 +11,7 @@ export interface Snapshot {
 
 interface Counted {
   seconds: number;
-  /** Null once any occurrence does not give its steps. */
+  /** Steps of all occurrences; null once any of them does not give its steps. */
   steps: number | null;
   calls: Map<string, number>;
 }
@@ -21,7 +21,7 @@ interface EndOfPhase {
   seconds: number | null;
 }
 
-/** One phase at a time; a repeated phase adds to its earlier counts. */
+/** Counts calls by phase, one phase at a time. A repeated phase adds to its earlier counts. */
 export class Phases {
   readonly #counted = new Map<string, Counted>();
   #open: { name: string; since: Snapshot } | null = null;
@@ -35,7 +35,10 @@ export class Phases {
     this.#open = { name, since: at };
   }
 
-  /** `seconds` if the program measured the phase itself, more exactly than the times at which its marks were read. */
+  /**
+   * Ends the open phase. `seconds` is given if the program measured the phase itself, more exactly than the times at
+   * which its marks were read.
+   */
   end({ steps, seconds }: EndOfPhase, at: Snapshot): void {
     if (!this.#open) return;
     const { name, since } = this.#open;
@@ -71,7 +74,7 @@ export const MARKS = 'gvb:begin NAME, gvb:end, gvb:end STEPS or gvb:end STEPS SE
 const PREFIX = 'gvb:';
 const LONGEST_NAME = 100;
 
-/** One of `MARKS`; null for every other line. */
+/** Reads one of `MARKS`; null for every other line. */
 export function markIn(line: string): Mark | null {
   if (!line.startsWith(PREFIX)) return null;
   const [verb, ...rest] = line.slice(PREFIX.length).trim().split(/\s+/);

@@ -9,11 +9,11 @@ export interface Plan {
   metrics: MetricDefinition[];
   tier: Tier;
   seed: number;
-  /** Processes per round, of metrics with further ones; see withProcesses. */
+  /** Processes per round of each metric that has further ones; see withProcesses. */
   processes?: Readonly<Record<string, number>> | undefined;
-  /** Of one round of one system. */
+  /** Estimated seconds of one round of one system. */
   estimatedSeconds: number;
-  /** Set by --for. */
+  /** The purpose that --for names. */
   purpose?: PurposeName;
 }
 
@@ -32,16 +32,16 @@ export function makePlan(
   };
 }
 
-/** Rounds per tier (at least the reference's P). */
+/** Default rounds per tier (at least the reference's P). */
 export const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
 
-/** Starting and proving the workers of a round: 0.4 to 1.6 s in the comparisons recorded on H200s. */
+/** Seconds for starting and proving the workers of a round: 0.4 to 1.6 s in the comparisons recorded on H200s. */
 const START_SECONDS = 1;
 
-/** One round of one system. */
+/** Estimates the seconds of one round of one system. */
 export const secondsOf = (metrics: readonly MetricDefinition[], tier: Tier): number =>
   metrics.reduce((sum, { seconds }) => sum + seconds[tier], START_SECONDS);
 
-/** Generous, because a deadline is for hangs, not for slow machines. */
+/** The deadline of a metric. It is generous, because a deadline is for hangs, not for slow machines. */
 export const defaultTimeoutSeconds = ({ deadlineSeconds, seconds }: MetricDefinition, tier: Tier): number =>
   deadlineSeconds ?? 60 + 10 * seconds[tier];

@@ -10,29 +10,29 @@ import type { Plan } from './plan.js';
 /** The standard deviation of a round's value that is aimed at, if processes are independent. */
 const TARGET_SD = 0.05;
 const MOST_PROCESSES = 16;
-/** Added to a round, over all systems. */
+/** Seconds that further processes may add to a round, over all systems. */
 const BUDGET_SECONDS = 60;
-/** Starting and proving a worker on an H200; a metric's own time is in addition. */
+/** Seconds to start and prove a worker on an H200; a metric's own time is in addition. */
 const SECONDS_PER_WORKER = 1;
-/** `quick` is for a first look. */
+/** Tiers with further processes; `quick` is for a first look and has none. */
 const TIERS: readonly Tier[] = ['standard', 'thorough'];
 
 interface Candidate {
   id: string;
-  /** Processes without a plan. */
+  /** Number of processes without a plan. */
   base: number;
   seconds: number;
-  /** Processes that bring a round's value to the target. */
+  /** Number of processes that brings a round's value to the target. */
   wanted: number;
-  /** Neyman's rule: for a given time, the variance is least with processes in proportion to this. */
+  /** Weight by Neyman's rule: for a given time, the variance is least with processes in proportion to it. */
   weight: number;
-  /** Whether it starts its processes itself instead of being measured by further workers. */
+  /** Whether the metric starts its processes itself instead of being measured by further workers. */
   startsItself: boolean;
 }
 
 /**
- * Adds the processes of each metric to a plan for so many systems, and their time to its estimate. If the budget does
- * not suffice for all that are wanted, they share it by Neyman's rule.
+ * Adds the processes of each metric to a plan for this number of systems, and their time to its estimate. If the budget
+ * does not suffice for all that are wanted, they share it by Neyman's rule.
  */
 export function withProcesses(plan: Plan, systems: number): Plan {
   if (!TIERS.includes(plan.tier)) return plan;
@@ -54,7 +54,7 @@ export function withProcesses(plan: Plan, systems: number): Plan {
 export const recordedProcesses = ({ furtherProcesses }: MetricDefinition): number =>
   furtherProcesses?.startedItself?.standard ?? 1;
 
-/** Null for a metric that cannot be measured by further processes, or of which no variance is recorded. */
+/** What a metric needs; null if further processes cannot measure it, or no variance of it is recorded. */
 function candidateOf(metric: MetricDefinition, tier: Tier): Candidate | null {
   const { id, furtherProcesses } = metric;
   const recorded = recordedVariances[id];
@@ -66,7 +66,7 @@ function candidateOf(metric: MetricDefinition, tier: Tier): Candidate | null {
   return { id, base: startedItself?.[tier] ?? 1, seconds, wanted, weight, startsItself: startedItself !== undefined };
 }
 
-/** The metric of the largest weight gets `most`. */
+/** Shares processes out by weight, of which the largest gets `most`. */
 function share(candidates: readonly Candidate[], most: number) {
   const heaviest = Math.max(...candidates.map(({ weight }) => weight));
   return candidates.map((candidate) => {
@@ -81,7 +81,7 @@ function secondsOf(planned: readonly (Candidate & { count: number })[]): number 
   return own + workers * SECONDS_PER_WORKER;
 }
 
-/** `OH-002 16, OH-003 10`; null if no metric has further processes. */
+/** Formats the processes of each metric: `OH-002 16, OH-003 10`; null if no metric has further processes. */
 export function processesText(processes: NonNullable<Plan['processes']> = {}): string | null {
   const ids = Object.keys(processes).sort();
   return ids.length === 0 ? null : ids.map((id) => `${id} ${processes[id]}`).join(', ');

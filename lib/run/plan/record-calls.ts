@@ -24,11 +24,11 @@ export interface Window {
 interface RecordRequest {
   command: readonly string[];
   environment: NodeJS.ProcessEnv;
-  /** libgvb-count.so */
+  /** Path of libgvb-count.so. */
   library: string;
-  /** gvb-keeper */
+  /** Path of gvb-keeper. */
   keeper: string;
-  /** Null: the program's output marks the phases. */
+  /** The phase by the clock; null: the program's output marks the phases. */
   window: Window | null;
   onStart: (program: ForegroundProgram) => void;
   onPhase: (what: string) => void;
@@ -41,7 +41,7 @@ export interface Recording {
   ending: ForegroundEnding;
 }
 
-/** Throws UsageError if the program cannot be started, or could not be counted. */
+/** Counts the calls of a program. Throws UsageError if it cannot be started, or could not be counted. */
 export async function recordCalls(request: RecordRequest): Promise<Recording> {
   const preload = await preloads(request);
   await removeAbandonedDirectories();
@@ -97,7 +97,7 @@ async function watched(request: RecordRequest, program: ForegroundProgram, folde
   return { phases: phases.all, counts, ending };
 }
 
-/** Returns a function that stops it. */
+/** Begins and ends a phase by the clock. Returns a function that stops it. */
 function byClock(phases: Phases, window: Window, { onPhase }: RecordRequest, snapshot: () => Snapshot): () => void {
   const timers: NodeJS.Timeout[] = [];
   const begin = () => {

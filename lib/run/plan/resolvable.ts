@@ -1,4 +1,4 @@
-/** What a planned number of rounds will not resolve. The one place that knows how small an effect rounds can show. */
+/** What a planned number of rounds will not resolve. No other file says how small an effect rounds can show. */
 import { recordedVariances } from '../../metrics/recorded-variances.js';
 import { counted } from '../../results/text/quantity.js';
 import { detectable } from '../../stats/rule/rounds-needed.js';
@@ -6,9 +6,9 @@ import { type Directed, isDirected, modelOf } from '../effects/family.js';
 import type { Plan } from './plan.js';
 import { recordedProcesses } from './processes-per-round.js';
 
-/** An effect of this size should be found. */
+/** Size of an effect that should be found: 0.1 is 10 %. */
 const WANTED = 0.1;
-/** Probability with which it is. */
+/** Probability with which such an effect is found. */
 const POWER = 0.8;
 /** Part of a recorded variance that all processes of a round share, so that more of them do not reduce it. */
 const SHARED = 0.3;
@@ -20,7 +20,7 @@ interface Shown {
   from: number;
 }
 
-/** Null for a metric whose ratio has no recorded variance. */
+/** The smallest effect of a metric that is found; null if its ratio has no recorded variance. */
 function shownOf(metric: Directed, { processes = {} }: Pick<Plan, 'processes'>, rounds: number, tested: number) {
   const { id, delta } = metric;
   const record = recordedVariances[id];
@@ -39,13 +39,13 @@ function named(texts: readonly string[]): string {
   return `${texts.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** `× 3` reads better than `200 %`. */
+/** Formats a metric and its smallest effect. `× 3` reads better than `200 %`. */
 const fromText = ({ id, from }: Shown): string =>
   `${id} (from ${from < 1 ? percent(from) : `× ${(1 + from).toFixed(1)}`})`;
 
 /**
- * Which metrics of a plan show a change of 10 % with a probability of 80 %, which only larger ones, and of which nothing
- * is on record.
+ * Says which metrics of a plan show a change of 10 % with a probability of 80 %, which show only larger ones, and how
+ * many have no record.
  */
 export function unresolvedText(plan: Pick<Plan, 'metrics' | 'tier' | 'processes'>, rounds: number): string {
   const directed = plan.metrics.filter(isDirected);

@@ -7,7 +7,7 @@ import { quoted, UsageError } from '../../errors/usage-error.js';
 /** Selects every metric. */
 export const ALL = 'all';
 
-/** The selected metrics in the order of `all`, without repetitions. No selector selects everything. */
+/** Selects metrics, in the order of `all` and without repetitions. No selector selects everything. */
 export function selectMetrics(selectors: readonly string[], all: readonly MetricDefinition[]): MetricDefinition[] {
   if (selectors.length === 0) return [...all];
   const chosen = new Set<MetricDefinition>();
@@ -20,8 +20,8 @@ export function selectMetrics(selectors: readonly string[], all: readonly Metric
 }
 
 /**
- * Wildcards, and one list of words: `OH-{001,002}`. Groups and further lists would let a short selector keep a matcher
- * busy for hours.
+ * Matches wildcards and one list of words: `OH-{001,002}`. Groups and further lists would let a short selector keep a
+ * matcher busy for hours.
  */
 const glob = /^[\w*?[\]!^/@=.,+-]*(?:\{[\w,-]*\}[\w*?[\]!^/@=.,+-]*)?$/;
 const LONGEST_GLOB = 100;

@@ -1,4 +1,4 @@
-/** Which metrics a command measures: selectors, a purpose, or what it measures if nothing is named. */
+/** Which metrics a command measures: by selectors, by a purpose, or its default if neither is given. */
 import { firstRun } from '../../metrics/first-run.js';
 import type { MetricDefinition } from '../../metrics/core/metric.js';
 import { metricsFor } from '../../metrics/purposes.js';
@@ -16,16 +16,16 @@ interface Named {
   purpose: PurposeName | null;
 }
 
-/** `otherwise`: the selectors if nothing is named. Selectors add to a purpose. */
+/** Selects by selectors, which add to a purpose. `otherwise`: the selectors if neither is given. */
 function selected({ selectors, purpose }: Named, otherwise: readonly string[]): Selection {
   const named = [...(purpose === null ? [] : metricsFor(purpose)), ...selectors];
   return { metrics: selectMetrics(named.length > 0 ? named : otherwise, metrics), purpose };
 }
 
-/** A comparison measures all metrics if nothing is named. */
+/** Selects the metrics of a comparison; without selectors and purpose all. */
 export const comparedMetrics = (named: Named): Selection => selected(named, [ALL]);
 
-/** A run measures the set of a first run if nothing is named. */
+/** Selects the metrics of a run; without selectors and purpose the set of a first run. */
 export const metricsOfRun = (named: Named): Selection & { isFirstRun: boolean } => ({
   ...selected(named, firstRun),
   isFirstRun: named.purpose === null && named.selectors.length === 0,

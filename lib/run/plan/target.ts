@@ -9,7 +9,7 @@ export interface TargetRequest {
   timeoutSeconds: number | null;
 }
 
-/** Loading a driver takes some 20 ms, or seconds over a network. */
+/** Timeout for loading a driver, which takes some 20 ms, or seconds over a network. */
 const LOADING_S = 60;
 
 export const probeDriver = (addon: Pick<NativeAddon, 'probeDriver'>, timeoutSeconds: number | null): DriverProbe =>
@@ -21,7 +21,7 @@ export interface ChosenTarget extends Target {
   notice: string | null;
 }
 
-/** `simulatedFolder` is called only if needed. */
+/** Chooses the real or the simulated GPU. `simulatedFolder` is called only if needed. */
 export function chooseTarget(
   request: TargetRequest,
   addon: Pick<NativeAddon, 'probeDriver'>,
@@ -48,7 +48,7 @@ export function chooseTarget(
   );
 }
 
-/** Not "no driver": simulating instead would hide that the existing one is broken. */
+/** The error if a driver exists but cannot be loaded: simulating instead would hide that it is broken. */
 export const fatalText = ({ error }: DriverProbe): string => `libcuda.so.1 cannot be loaded: ${error}.`;
 
 /** Removes the library's name, which every message here already contains. */
@@ -61,7 +61,7 @@ function simulated(simulatedFolder: () => string | null, notice: string | null):
   return { simulatedDriver, simulate: true, notice };
 }
 
-/** Depends on which driver was loaded: the simulated one may also come from LD_LIBRARY_PATH. */
+/** Warns of settings that the loaded driver ignores. The simulated driver may also come from LD_LIBRARY_PATH. */
 export function targetWarnings({ simulated }: Pick<Inspection, 'simulated'>, environment: NodeJS.ProcessEnv): string[] {
   return simulated || environment.GVB_SIM === undefined
     ? []
