@@ -13,11 +13,14 @@ type Command = readonly string[];
 
 /** What shows that the program can serve. */
 export type Readiness =
-  /** A line that it prints, on stdout or stderr, holds this text. */
+  /** The program prints a line, on stdout or stderr, that holds this text. */
   | { by: 'line'; text: string }
   /** Something accepts connections at this TCP port of 127.0.0.1 or ::1. */
   | { by: 'port'; port: number }
-  /** A GET request is answered with a status from 200 to 299; of this machine at either of those addresses. */
+  /**
+   * A GET request is answered with a status from 200 to 299. If the host is this machine, either of those addresses may
+   * answer.
+   */
   | { by: 'http'; url: string }
   /** The file exists. */
   | { by: 'file'; path: string };
@@ -35,11 +38,11 @@ export interface CoolDown {
 export type OutputSource = 'stdout' | 'stderr' | { file: string };
 
 export type Extraction =
-  /** The first group of every match. */
+  /** The number is the first group of every match. */
   | { by: 'regex'; pattern: RegExp }
-  /** A JSON pointer (RFC 6901) into the whole output, which is one JSON text. */
+  /** The number is at a JSON pointer (RFC 6901) in the whole output, which is one JSON text. */
   | { by: 'json'; pointer: string }
-  /** A JSON pointer into every line that is a JSON text. */
+  /** The number is at a JSON pointer in every line that is a JSON text. */
   | { by: 'jsonl'; pointer: string };
 
 /** Which number to take if one run prints several. */
@@ -47,7 +50,7 @@ export const choices = ['first', 'last', 'least', 'largest', 'mean', 'median', '
 export type Choice = (typeof choices)[number];
 
 export interface ExtractedMetric {
-  /** The end of its id. */
+  /** The end of the metric's id. */
   key: string;
   from: OutputSource;
   pick: Extraction;
@@ -55,63 +58,66 @@ export interface ExtractedMetric {
   unit: string;
   direction: Direction;
   delta: Delta;
-  /** What it counts by, where its unit does not say it. */
+  /** What the metric counts by, where its unit does not say it. */
   per?: PerChoice;
 }
 
 /** How the GPU is read while the program runs. */
 export interface Monitoring {
   intervalMs: number;
-  /** Whether every run has a file of it. */
+  /** Whether every run has a CSV file of the samples. */
   csv: boolean;
 }
 
 /** One program with one set of parameters. */
 export interface Workload {
-  /** The beginning of its ids: `decode`, or `decode@batch=8` in a matrix. */
+  /** The beginning of the ids of its metrics: `decode`, or `decode@batch=8` in a matrix. */
   name: string;
   argv: Command;
-  /** Absolute. */
+  /** Working directory, an absolute path. */
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Variables of the caller that it gets as they are. */
+  /** Names of the caller's variables that the program gets as they are. */
   passEnv: readonly string[];
   /** Commands before and after the runs of every round, outside the system. */
   setup: readonly Command[];
   teardown: readonly Command[];
-  /** Runs that are not counted, before those of every round. */
+  /** Number of runs before those of every round that do not count. */
   warmup: number;
-  /** Runs of every round. */
+  /** Number of runs of every round. */
   iterations: number;
   /** Time limit of a run. */
   timeoutSeconds: number;
-  /** Exit codes that are no failure. */
+  /** Exit codes that are not a failure. */
   exitCodes: readonly number[];
   coolDown: CoolDown;
   ready: Readiness | null;
-  /** Time from when it is ready until it is stopped; null: it ends by itself. */
+  /** Time from when the program is ready until it is stopped; null: it ends without being stopped. */
   stopAfterSeconds: number | null;
-  /** Requests that are sent while it is ready, before it is stopped. */
+  /** Requests that are sent while the program is ready, before it is stopped; null: none. */
   load: LoadPlan | null;
   monitor: Monitoring;
   metrics: readonly ExtractedMetric[];
-  /** Only in a scene: its tenants. The program above is the first victim. */
+  /** Tenants of a scene, the first victim of which is the program above; absent for a single program. */
   tenants?: readonly SceneTenant[];
 }
 
-/** Instead of those of the system, where it has such limits. */
+/**
+ * Limits of a tenant, in place of the system's. A limit that is absent, or that the system cannot set, stays the
+ * system's.
+ */
 export interface TenantLimits {
   memory?: Size;
   smPercent?: number;
 }
 
 interface Named {
-  /** As its ids, logs and results name it. */
+  /** The tenant's name in ids, logs and results. */
   name: string;
   limits: TenantLimits;
 }
 
-/** What is measured: alone, and beside the others. */
+/** A program that is measured, alone and beside the others. */
 export interface Victim extends Named {
   role: 'victim';
   program: Workload;
@@ -134,7 +140,7 @@ export type SceneTenant = Victim | ProgramAggressor | BuiltInAggressor;
 /** The settings as they were written, so that they can be read again. */
 export interface WorkloadSource {
   settings: RawMap;
-  /** What relative paths are relative to. */
+  /** Folder that relative paths start from. */
   folder: string;
 }
 

@@ -9,7 +9,7 @@ import { unequalAnswers } from './unequal-answers.js';
 
 const ofPrograms = ({ metrics }: RunDocument): MetricResult[] => metrics.filter(({ id }) => isOfProgram(id));
 
-/** A number whose processes could not be proven. If a proof fails, there is no number. */
+/** Whether the processes behind a number could not be proven. If a proof failed, there is no number. */
 const isUnproven = ({ value, checks }: MetricResult): boolean =>
   value !== null && checks.some(({ name, passed }) => name === UNDER_SYSTEM && passed === 'not checked');
 

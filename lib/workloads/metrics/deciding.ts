@@ -6,7 +6,7 @@ import type { Workload } from '../workload-type.js';
 export const decidingKey = ({ load, stopAfterSeconds }: Workload): 'wall' | 'ready' | 'latency' =>
   load ? 'latency' : stopAfterSeconds === null ? 'wall' : 'ready';
 
-/** Null if the run has no such number. */
+/** The number of a run by `decidingKey`, in seconds; null if the run has none. */
 export function decidingValue(workload: Workload, { wallSeconds, readySeconds, load }: MeasuredRun): number | null {
   const key = decidingKey(workload);
   if (key !== 'latency') return key === 'wall' ? wallSeconds : readySeconds;
@@ -14,7 +14,7 @@ export function decidingValue(workload: Workload, { wallSeconds, readySeconds, l
   return latency && 'value' in latency ? latency.value : null;
 }
 
-/** The run in the middle; null if no run has the number. */
+/** The run whose deciding number is nearest to the median; null if no run has one. */
 export function representative(
   workload: Workload,
   runs: readonly MeasuredRun[],

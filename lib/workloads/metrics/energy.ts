@@ -3,14 +3,20 @@ import type { GpuSample } from '../../monitor/sample.js';
 
 export type Energy = { joules: number; by: 'counter' | 'power' } | { missing: string };
 
-/** A shorter run has too few readings: NVML renews them about every 0.1 s, and power is a mean over up to 1 s. */
+/**
+ * Shortest run, in ns, that has enough readings: NVML renews them about every 0.1 s, and power is a mean over up to 1
+ * s.
+ */
 const SHORTEST_FOR_ENERGY_NS = 2e9;
 /** How far the first and the last reading may be from the ends of the run, as a part of its time. */
 const FARTHEST = 0.2;
 
 type Reading = Pick<GpuSample, 'monotonicNs' | 'energyJ' | 'powerW'>;
 
-/** `samples` in the order of time, with those just before and after the run. Times are of CLOCK_MONOTONIC_RAW. */
+/**
+ * Computes the energy of a run. `samples` are in the order of time, with those just before and after the run. Times are
+ * of CLOCK_MONOTONIC_RAW.
+ */
 export function energyOf(samples: readonly Reading[], fromNs: number, toNs: number): Energy {
   if (toNs - fromNs < SHORTEST_FOR_ENERGY_NS)
     return { missing: `a run of less than ${SHORTEST_FOR_ENERGY_NS / 1e9} s has too few readings of the power` };
@@ -33,7 +39,7 @@ const pointsOf = (samples: readonly Reading[], reading: 'energyJ' | 'powerW'): P
     return value === null ? [] : [[sample.monotonicNs, value] as const];
   });
 
-/** At least two within the run, or around it, that reach near its ends. */
+/** Whether there are at least two points, the first and the last of which are near the ends of the run. */
 function reaches(points: readonly Point[], fromNs: number, toNs: number): boolean {
   const [first, last] = [points[0], points.at(-1)];
   if (points.length < 2 || !first || !last) return false;
@@ -49,7 +55,10 @@ function byCounter(samples: readonly Reading[], fromNs: number, toNs: number): n
   return counterAt(points, toNs) - counterAt(points, fromNs);
 }
 
-/** On the line through the two points around it; through the two nearest where it lies outside. */
+/**
+ * Interpolates the counter between the two points around a time; outside of all points, extrapolates from the two
+ * nearest.
+ */
 function counterAt(points: readonly Point[], atNs: number): number {
   const above = points.findIndex(([ns]) => ns >= atNs);
   const i = Math.max(1, above < 0 ? points.length - 1 : above);
@@ -57,7 +66,7 @@ function counterAt(points: readonly Point[], atNs: number): number {
   return from + ((atNs - fromNs) / (toNs - fromNs)) * (to - from);
 }
 
-/** The first and the last reading within the run stand for what lies before and after them. */
+/** Integrates the power. The first and the last reading within the run stand for what lies before and after them. */
 function byPower(samples: readonly Reading[], fromNs: number, toNs: number): number | null {
   const points = pointsOf(samples, 'powerW').filter(([ns]) => ns >= fromNs && ns <= toNs);
   if (!reaches(points, fromNs, toNs)) return null;

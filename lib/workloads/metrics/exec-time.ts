@@ -4,7 +4,7 @@ import { counted } from '../../results/text/quantity.js';
 import { REPEAT_RULE } from '../round/round-of-runs.js';
 import type { Workload } from '../workload-type.js';
 
-/** Where nothing declares the length of a run, an example helps to plan. */
+/** Length of a run in the example that helps to plan where no setting declares the length. */
 const EXAMPLE_SECONDS = 10;
 
 interface PlannedRounds {
@@ -32,7 +32,7 @@ export function execTimeText(workloads: readonly Workload[], systems: number, { 
   return `Time: not known before the first run, because it depends on how long the program runs: ${counted(runs, 'run')} of ${EXAMPLE_SECONDS} s would take about ${example}. ${limit}${scene}`;
 }
 
-/** More where runs vary. */
+/** The number of runs of a round in which runs vary and are repeated. */
 const mostRunsOf = ({ warmup, iterations }: Workload): number => warmup + iterations * (1 + REPEAT_RULE.mostRepeats);
 
 const longestSeconds = ({ timeoutSeconds, coolDown }: Workload): number =>

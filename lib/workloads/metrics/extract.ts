@@ -14,14 +14,14 @@ import { numbersInLines } from './lines-of-json.js';
 import { type Captured, IN_MEMORY_BYTES } from '../program/output.js';
 import type { Choice, Extraction, ExtractedMetric } from '../workload-type.js';
 
-/** The most that is read of a file that a run wrote. */
+/** Most bytes that are read of a file that a run wrote. */
 const MOST_FILE_BYTES = 64 * 2 ** 20;
 const LONGEST_QUOTE = 80;
 
 export type Extracted =
   | {
       value: number;
-      /** How many numbers it was chosen from. */
+      /** How many numbers the value was chosen from. */
       numbers: number;
       notes: string[];
     }
@@ -31,24 +31,24 @@ interface RunOutput {
   stdout: Captured;
   stderr: Captured;
   cwd: string;
-  /** The state before the run of the files that metrics read. */
+  /** The state, before the run, of the files that metrics read. */
   before: FileStates;
   signal: AbortSignal;
 }
 
 interface FileState {
-  /** Changes with every write and every touch. */
+  /** Identifies the state: it changes with every write and every touch. */
   id: string;
   inode: bigint;
   size: bigint;
-  /** Of the last read and of the last write. */
+  /** Time of the last read; `mtimeNs` is that of the last write. */
   atimeNs: bigint;
   mtimeNs: bigint;
-  /** Of its content; null for a file that is not read. */
+  /** SHA-256 of the file's content; null for a file that is not read. */
   hash: string | null;
 }
 
-/** By path; null for a file that did not exist. */
+/** States of files by path; null for a file that did not exist. */
 export type FileStates = ReadonlyMap<string, FileState | null>;
 
 async function stateOf(path: string): Promise<Omit<FileState, 'hash'> | null> {
@@ -69,7 +69,7 @@ async function stateBefore(path: string): Promise<FileState | null> {
   return state && { ...state, hash: 'missing' in content ? null : hashOf(content.content) };
 }
 
-/** A file that an earlier run left must not be read as this one's. */
+/** Notes the state of files before a run, so that one that an earlier run left is not read as this run's. */
 export async function fileStates(metrics: readonly ExtractedMetric[], cwd: string): Promise<FileStates> {
   const files = metrics.flatMap(({ from }) => (typeof from === 'string' ? [] : [resolve(cwd, from.file)]));
   const states = new Map<string, FileState | null>();
@@ -77,7 +77,7 @@ export async function fileStates(metrics: readonly ExtractedMetric[], cwd: strin
   return states;
 }
 
-/** Rejects only with the reason of the signal. */
+/** Extracts the number of a metric. Rejects only with the reason of the signal. */
 export async function extract(metric: ExtractedMetric, output: RunOutput): Promise<Extracted> {
   const found = await textOf(metric, output);
   if ('missing' in found) return found;
@@ -92,7 +92,7 @@ export async function extract(metric: ExtractedMetric, output: RunOutput): Promi
 
 interface Text {
   text: string;
-  /** What was not looked at, as the end of a sentence. */
+  /** Says what was not searched, as the end of a sentence. */
   cut?: string;
 }
 
@@ -129,7 +129,7 @@ async function contentOf(path: string): Promise<{ content: Buffer } | { missing:
   }
 }
 
-/** `touch` sets both times of a file to the same moment; a write sets one of them. */
+/** Whether a file was touched and not written: `touch` sets both times to the same moment, a write sets one of them. */
 const isTouched = (before: FileState, { inode, size, atimeNs, mtimeNs }: Omit<FileState, 'hash'>): boolean =>
   inode === before.inode && size === before.size && atimeNs === mtimeNs && atimeNs !== before.atimeNs;
 

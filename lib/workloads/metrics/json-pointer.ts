@@ -1,4 +1,4 @@
-/** JSON pointers, RFC 6901. */
+/** Reads values by JSON pointers, RFC 6901. */
 
 export const isPointer = (text: string): boolean => text === '' || (text.startsWith('/') && !/~(?![01])/.test(text));
 
@@ -9,7 +9,7 @@ export const keysOfPointer = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** Undefined where the pointer leads to nothing. */
+/** The value that a pointer leads to; undefined where there is none. */
 export function pointed(value: unknown, pointer: string): unknown {
   let at = value;
   for (const key of keysOfPointer(pointer)) {

@@ -4,15 +4,15 @@ import { boundedJson } from '../../results/bounded-json.js';
 import { keysOfPointer, pointed } from './json-pointer.js';
 
 const LONGEST_QUOTE = 80;
-/** Places in a line at which JSON is looked for: behind `[rank0]: ` there are two. */
+/** Most places in a line at which JSON is looked for: behind `[rank0]: ` it begins at the second. */
 const MOST_STARTS = 8;
 
-/** What Python, JavaScript and C print of a number that is not finite, which is no JSON. */
+/** Matches what Python, JavaScript and C print of a number that is not finite, which is no JSON. */
 const NOT_FINITE = /([:[,]\s*)-?(?:NaN|nan|Infinity|inf)(?=\s*[,\]}])/g;
 
 interface JsonOfLine {
   value: unknown;
-  /** Where it begins in the line. */
+  /** Offset of the JSON in the line. */
   at: number;
 }
 
@@ -24,7 +24,10 @@ function parsed(text: string): { value: unknown } | null {
   }
 }
 
-/** The JSON at the end of a line, behind a tag or a time; null if there is none, `unread` if not all places were tried. */
+/**
+ * Returns the JSON at the end of a line, behind a tag or a time; null if there is none, `unread` if not all places were
+ * tried.
+ */
 function jsonOf(line: string): JsonOfLine | 'unread' | null {
   let at = line.search(/[[{]/);
   for (let start = 0; at >= 0 && start < MOST_STARTS; start++) {
@@ -37,7 +40,7 @@ function jsonOf(line: string): JsonOfLine | 'unread' | null {
   return at < 0 ? null : 'unread';
 }
 
-/** The key as JSON has it, if it is one that text can be searched for. */
+/** The last key of a pointer as JSON text to search for; null for an empty key. */
 function keyText(pointer: string): string | null {
   const key = keysOfPointer(pointer).at(-1) ?? '';
   return key === '' ? null : `${JSON.stringify(key)}:`;
@@ -57,9 +60,9 @@ type LinesOfJson =
   | { missing: string };
 
 /**
- * Lines without the metric are other output of the program. One that has it and gives no finite number is a failure: a
- * loss that became NaN must not leave the last good one. A carriage return ends a line too: progress bars write over
- * themselves.
+ * Reads a metric's numbers from lines of JSON. Lines without the metric are other output of the program. A line that
+ * has it without a finite number is a failure: a loss that became NaN must not leave the last good one. A carriage
+ * return ends a line too: progress bars write over themselves.
  */
 export function numbersInLines(pointer: string, text: string): LinesOfJson {
   const values: number[] = [];

@@ -167,7 +167,7 @@ export const loadKeys = Object.keys(table) as LoadKey[];
 export const ofLoad = <Value>(valueOf: (key: LoadKey) => Value): Record<LoadKey, Value> =>
   Object.fromEntries(loadKeys.map((key) => [key, valueOf(key)])) as Record<LoadKey, Value>;
 
-/** Those that a workload has; of an endpoint without tokens fewer. */
+/** The metrics of a workload's load, in the order of reports; an endpoint without tokens has fewer. */
 export function loadKeysOf({ load }: Pick<Workload, 'load'>): LoadKey[] {
   if (load === null) return [];
   return load.api === 'http' ? loadKeys.filter((key) => !loadMetrics[key].isOfTokens) : loadKeys;

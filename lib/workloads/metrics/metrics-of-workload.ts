@@ -13,7 +13,7 @@ import { programKeysOf, programMetrics } from './program-metrics.js';
 import type { Reading } from './reading.js';
 import type { ExtractedMetric, Workload } from '../workload-type.js';
 
-/** The exported library function. */
+/** Name of the exported library function that measures programs. */
 export const FUNCTION = 'execWorkloads';
 
 /** In the order of reports. */
@@ -60,7 +60,7 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
   ];
 }
 
-/** Both numbers were measured in the same run. */
+/** Divides the energy of a run by the number that it counted. */
 const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
   name,
   unit: 'J',
@@ -92,13 +92,13 @@ export const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   details: (runs) => ({ numbers: runs.map((run) => numbersOf(run, key)) }),
 });
 
-/** From how many numbers that of a run was chosen; null where it has none. */
+/** How many numbers a run's number was chosen from; null where it has none. */
 function numbersOf({ extracted }: Pick<MeasuredRun, 'extracted'>, key: string): number | null {
   const found = extracted.get(key);
   return found && 'numbers' in found ? found.numbers : null;
 }
 
-/** Runs that printed a metric unequally often: a mean or a sum of them is not of the same thing. */
+/** Notes metrics that runs printed a different number of times: their means or sums do not describe the same thing. */
 function unequalNotes({ metrics }: Workload, runs: readonly MeasuredRun[]): string[] {
   return metrics.flatMap(({ key }) => {
     const counts = runs.flatMap((run) => numbersOf(run, key) ?? []);
@@ -182,13 +182,16 @@ export function rowOf(run: MeasuredRun, warmup: boolean) {
   };
 }
 
-/** Node's timers take no more than 2³¹ ms. */
+/** Longest deadline in seconds: Node's timers take no more than 2³¹ ms. */
 export const LONGEST_S = 2e6;
 const SLACK_S = 120;
-/** Start, stragglers, proof and extraction of a run. */
+/** Seconds for start, stragglers, proof and extraction of a run. */
 export const PER_RUN_S = 60;
 
-/** Longer than all its own time limits together: it ends what hangs between them. `timesEach`: programs started for a run. */
+/**
+ * Deadline of a workload in seconds, longer than the sum of its own time limits: it ends what hangs between them.
+ * `timesEach`: programs started for a run.
+ */
 export function deadlineOf(
   { warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload,
   timesEach = 1,

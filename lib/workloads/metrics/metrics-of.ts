@@ -6,6 +6,6 @@ import type { ExecSettings } from '../round/round-of-runs.js';
 import { isScene } from '../scene/scene-type.js';
 import type { Workload } from '../workload-type.js';
 
-/** In the order of reports. */
+/** Defines the metrics of a workload, in the order of reports. */
 export const metricsOf = (workload: Workload, settings: ExecSettings): MetricDefinition[] =>
   isScene(workload) ? metricsOfScene(workload, settings) : metricsOfWorkload(workload, settings);

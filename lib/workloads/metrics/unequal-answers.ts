@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { isOfProgram, workloadOf } from '../../metrics/core/stored-definitions.js';
 import type { ComparisonDocument } from '../../results/document.js';
 
-/** A half of the δ of rates: what differs by more can be taken for a difference of the systems. */
+/** Half of the δ of rates: a larger difference of the answers could be taken for one of the systems. */
 const LARGEST_DIFFERENCE = 0.01;
 
 const count = v.pipe(v.number(), v.finite(), v.minValue(0));
@@ -21,7 +21,7 @@ const rowSchema = v.object({
 /** The counted answers of one program under one system, over all rounds. */
 interface Answers {
   succeeded: number;
-  /** Null where a run has none. */
+  /** Number of tokens per run; null where a run has none. */
   tokens: number | null;
   ends: Map<string, number>;
 }

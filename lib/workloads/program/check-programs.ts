@@ -1,4 +1,4 @@
-/** Whether the programs of workloads can be started at all: asked before anything is measured. */
+/** Checks that the programs of workloads can be started, before anything is measured. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { quoted, UsageError } from '../../errors/usage-error.js';
@@ -7,11 +7,14 @@ import type { System } from '../../systems/system.js';
 import { isScene, programsIn } from '../scene/scene-type.js';
 import type { Workload } from '../workload-type.js';
 
-/** A prefix may start the program elsewhere, as in a container: then only that knows whether it is there. */
+/**
+ * Whether the program is started on this machine. A prefix may start it elsewhere, as in a container, where its file
+ * cannot be checked from here.
+ */
 const startsHere = ({ startsElsewhere, source }: System): boolean =>
   !startsElsewhere && source?.settings.prefix === undefined;
 
-/** Throws UsageError. */
+/** Checks that each program and its directory exist. Throws UsageError. */
 export function checkPrograms(
   workloads: readonly Workload[],
   systems: readonly System[],

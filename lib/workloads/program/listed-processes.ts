@@ -2,9 +2,9 @@
 import type { GpuProcessSample } from '../../monitor/sample.js';
 
 export interface ListedByNvml {
-  /** As clients of MPS, at least once. */
+  /** PIDs that NVML listed as clients of MPS at least once. */
   clients: ReadonlySet<number>;
-  /** Never as clients: in how many samples. */
+  /** PIDs that NVML never listed as clients, with the number of samples that have them. */
   others: ReadonlyMap<number, number>;
 }
 

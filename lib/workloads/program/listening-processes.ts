@@ -8,11 +8,11 @@ import { mapsOf, nameOf, processesBelow } from './process-tree.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { mountsOf } from './watch.js';
 
-/** TCP_LISTEN of the kernel, as /proc/net/tcp has it. */
+/** Number of the state TCP_LISTEN in /proc/net/tcp. */
 const LISTEN = '0A';
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** Null where the URL leads to another machine. */
+/** Finds the processes that serve a URL; null where it leads to another machine. */
 export async function processesServing(url: URL): Promise<SeenProcess[] | null> {
   if (!(await isHere(url.hostname.replace(/^\[|\]$/g, '')))) return null;
   const listening = listeningAt(Number(url.port || DEFAULT_PORTS[url.protocol]));
@@ -38,7 +38,7 @@ function listeningAt(port: number): number[] {
     .map(Number);
 }
 
-/** As the links of file descriptors name them. */
+/** Lists sockets that listen at a port, in the form of the links in /proc/PID/fd: `socket:[INODE]`. */
 function listeningSockets(table: string, port: number): string[] {
   let text: string;
   try {
@@ -53,7 +53,7 @@ function listeningSockets(table: string, port: number): string[] {
   });
 }
 
-/** Nothing of a process that has ended, or belongs to somebody else. */
+/** Lists a folder of /proc; empty for a process that has ended or belongs to somebody else. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

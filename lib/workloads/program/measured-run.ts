@@ -6,8 +6,8 @@ import type { ServedRequests } from '../round/served-load.js';
 /** A run of a program with what was seen around it. */
 export interface MeasuredRun extends Run {
   cooled: Cooled;
-  /** Complete once the round is over. */
+  /** What the monitor recorded, complete once the round is over. */
   gpu: GpuRecord;
-  /** Null without one. */
+  /** The requests of the run's load; null without one. */
   load: ServedRequests | null;
 }

@@ -22,7 +22,7 @@ export class Captured {
   #bytes = 0;
   #onLine: ((line: string) => void) | null = null;
 
-  /** `path`: of the log file, made when there is something in it; null keeps none. */
+  /** Captures a stream. `path`: the log file, which is created with the first output; null keeps none. */
   constructor(stream: Readable, path: string | null) {
     this.#path = path;
     this.#lines = new LineSplitter((line) => this.#onLine?.(line));
@@ -37,22 +37,22 @@ export class Captured {
     if (listener) for (const part of this.#parts()) this.#lines.push(part);
   }
 
-  /** All that was printed. */
+  /** Number of bytes that were printed. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** All of it; the whole lines at the beginning if `tail` is not null. */
+  /** The whole output, or if `tail` is not null the whole lines at its beginning. */
   get head(): string {
     return (this.#parts()[0] as Buffer).toString('utf8');
   }
 
-  /** The whole lines at the end where a part in the middle is missing, else null. */
+  /** The whole lines at the end of the output; null if nothing in the middle is missing. */
   get tail(): string | null {
     return this.#parts()[1]?.toString('utf8') ?? null;
   }
 
-  /** What is in memory, without the halves of the lines at the cut. */
+  /** Returns the parts in memory, without the halves of the lines at the cut. */
   #parts(): Buffer[] {
     if (!this.#isCut) return [Buffer.concat([...this.#head, ...this.#tail])];
     const [head, tail] = [Buffer.concat(this.#head), Buffer.concat(this.#tail)];
@@ -67,7 +67,7 @@ export class Captured {
     return this.#bytes > this.#headBytes + this.#tailBytes;
   }
 
-  /** For a message: the last lines, cut to what a person reads. */
+  /** The last lines, shortened for a message. */
   lastWords(): string {
     const lines = Buffer.concat([...this.#head, ...this.#tail].slice(-8))
       .toString('utf8')

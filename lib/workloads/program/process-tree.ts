@@ -22,7 +22,7 @@ function childrenOf(pid: number): number[] {
   );
 }
 
-/** Without `root` itself. */
+/** PIDs of all processes below `root`, without `root` itself. */
 export function processesBelow(root: number): number[] {
   const found: number[] = [];
   const open = [root];
@@ -34,7 +34,7 @@ export function processesBelow(root: number): number[] {
   return found;
 }
 
-/** VmRSS; null where it has ended. */
+/** Resident memory of a process (VmRSS); null where it has ended. */
 export function residentBytes(pid: number): number | null {
   const found = /^VmRSS:\s*(\d+) kB$/m.exec(textOf(`/proc/${pid}/status`) ?? '');
   return found ? 1_024 * Number(found[1]) : null;
@@ -44,7 +44,10 @@ export const mapsOf = (pid: number): string | null => textOf(`/proc/${pid}/maps`
 
 export const nameOf = (pid: number): string => textOf(`/proc/${pid}/comm`)?.trim() ?? 'unknown';
 
-/** What a variable was when the process became its program; null where it was not set, undefined where it cannot be read. */
+/**
+ * The value of a variable when the process became its program; null where it was not set, undefined where it cannot be
+ * read.
+ */
 export function variableOf(pid: number, name: string): string | null | undefined {
   const environment = textOf(`/proc/${pid}/environ`, 'utf8');
   if (environment === null) return undefined;

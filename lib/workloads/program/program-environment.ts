@@ -6,20 +6,23 @@ import type { Workload } from '../workload-type.js';
 
 interface ProgramSurroundings {
   system: System;
-  /** Default: the one whose round it is. */
+  /** The tenant whose environment it is. Default: the one whose round it is. */
   tenant?: Tenant;
-  /** The caller's, for `passEnv`. */
+  /** The caller's environment, from which `passEnv` takes variables. */
   caller: NodeJS.ProcessEnv;
   /** The folder of the simulated driver, which the program must find as libcuda.so.1; null where it is not simulated. */
   simulatedDriver: string | null;
-  /** The one that is meant; null where the system shows only that one, or it is not known. */
+  /** The GPU that the program is meant to use; null where the system shows only that one, or it is not known. */
   gpu: NamedGpu | null;
 }
 
-/** Workers have them to be kept from an MPS daemon of somebody else. */
+/**
+ * Variables that a workload may not set under any system: workers have them, so that they do not reach somebody else's
+ * MPS daemon.
+ */
 const always = ['CUDA_MPS_PIPE_DIRECTORY'];
 
-/** Or why there is none: the program would not be under the system. */
+/** The environment of a program, or why it has none: it would not be under the system. */
 export type ProgramEnvironment = { environment: NodeJS.ProcessEnv } | { refused: string };
 
 export async function programEnvironment(
@@ -38,8 +41,9 @@ export async function programEnvironment(
 }
 
 /**
- * By itself the driver puts the fastest GPU first, and a MIG instance has no index. A program takes the first GPU by
- * itself; layers read CUDA_VISIBLE_DEVICES as a number, and some fail with it, so for the first GPU it stays unset.
+ * Variables that select the first or another GPU. The driver's own order puts the fastest GPU first, and a MIG instance
+ * has no index. A program takes the first GPU without being told; layers read CUDA_VISIBLE_DEVICES as a number, and
+ * some fail with it, so for the first GPU it stays unset.
  */
 function onlyGpu({ index, uuid }: NamedGpu): NodeJS.ProcessEnv {
   if (isInstance(uuid)) return instanceVariables(uuid);

@@ -11,18 +11,18 @@ import type { Readiness } from '../workload-type.js';
 
 export type Looked = Exclude<Readiness, { by: 'line' }>;
 
-/** Why it is not ready. */
+/** Why a program is not ready. */
 export interface NotReady {
   reason: string;
-  /** Whether it is what a program that only needs longer looks like. */
+  /** Whether this is normal for a program that only needs longer. */
   isOfStart: boolean;
 }
 
 const LONGEST_ANSWER_MS = 2_000;
-/** Servers listen at either, by their idea of localhost. */
+/** Addresses at which servers may listen, depending on what they take localhost to be. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** Null if it is ready. */
+/** Tests once whether a program is ready; null if it is. */
 export function look(ready: Looked, cwd: string, signal: AbortSignal): Promise<NotReady | null> {
   if (ready.by === 'port') return firstReady(LOOPBACK.map((host) => () => accepts(host, ready.port, signal)));
   if (ready.by === 'http') return firstReady(urlsOf(ready.url).map((url) => () => answers(url, signal)));
@@ -35,7 +35,10 @@ export function look(ready: Looked, cwd: string, signal: AbortSignal): Promise<N
   );
 }
 
-/** One after another: a server has one request at a time to answer. What says most about the others is kept. */
+/**
+ * Tests addresses one after another, because a server has one request at a time to answer. Null if one is ready, else
+ * the most informative reason.
+ */
 async function firstReady(looks: readonly (() => Promise<NotReady | null>)[]): Promise<NotReady | null> {
   const found: NotReady[] = [];
   for (const each of looks) {
@@ -51,7 +54,10 @@ async function firstReady(looks: readonly (() => Promise<NotReady | null>)[]): P
   return says.flatMap((each) => found.find(each) ?? [])[0] ?? null;
 }
 
-/** Of a host of this machine alone, at both of its addresses. A certificate is for the name that was given. */
+/**
+ * The URL itself, and for a host of this machine both of its addresses. Not for https: a certificate is for the name
+ * that was given.
+ */
 function urlsOf(text: string): URL[] {
   const url = new URL(text);
   const hosts = LOOPBACK.map((host) => (host.includes(':') ? `[${host}]` : host));
@@ -66,7 +72,7 @@ function withHost(url: URL, host: string): URL {
   return other;
 }
 
-/** The errors of a port that nobody listens at yet; the last three are those of a machine without IPv6. */
+/** Errors of a port at which nobody listens yet; the last three are those of a machine without IPv6. */
 const OF_START = ['ECONNREFUSED', 'ECONNRESET', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENETUNREACH'];
 
 function notConnected(error: NodeJS.ErrnoException): NotReady {

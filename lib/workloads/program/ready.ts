@@ -13,7 +13,7 @@ interface ReadyContext {
   cwd: string;
   outputs: readonly Captured[];
   signal: AbortSignal;
-  /** Called with the reason whenever it is another one. */
+  /** Called when the reason why the program is not ready changes. */
   onWaiting?: (notReady: NotReady) => void;
 }
 
@@ -32,7 +32,7 @@ export async function readyTooEarly(ready: Readiness, context: ReadyContext): Pr
   return `${what} ${readinessText(ready)} before it starts: stop or remove that, e.g. in setup`;
 }
 
-/** The time, of CLOCK_MONOTONIC in nanoseconds, at which it was seen. Rejects with the signal's reason. */
+/** Returns when readiness was seen, in nanoseconds of CLOCK_MONOTONIC. Rejects with the signal's reason. */
 export async function whenReady(ready: Readiness, context: ReadyContext): Promise<number> {
   const { signal, outputs, cwd, onWaiting } = context;
   if (ready.by === 'line') return lineSeen(ready.text, outputs, signal);

@@ -41,7 +41,7 @@ export class RunLines {
     this.#path = path;
   }
 
-  /** Whole lines with their ends. */
+  /** Writes whole lines with their ends, as many as fit. */
   write(lines: string): void {
     const bytes = Buffer.byteLength(lines);
     // Nothing after the first that did not fit: a file with a gap would look whole.

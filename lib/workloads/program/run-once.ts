@@ -19,50 +19,50 @@ import type { Readiness, Workload } from '../workload-type.js';
 
 export interface RunRequest {
   workload: Workload;
-  /** Before the program, e.g. of a custom system. */
+  /** Arguments before the program, e.g. of a custom system. */
   argvPrefix: readonly string[];
   launcher: Launcher;
   environment: NodeJS.ProcessEnv;
   /** Path of the log files without their ending; null keeps none. */
   logs: string | null;
   expected: Expected;
-  /** What the monitor sees of the GPU meanwhile. */
+  /** The record of what the monitor sees of the GPU meanwhile. */
   gpu?: Pick<GpuRecord, 'begin' | 'end' | 'listed' | 'onProcesses'>;
   /**
-   * Called when the program is ready; it is stopped, where it is to be, once this resolves. It must not reject but with the
-   * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
+   * Called when the program is ready. Once this resolves, a program that is to be stopped is stopped. It must not
+   * reject, except with the reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
-  /** Called with the reason why it is not ready yet, whenever it is another one. */
+  /** Called when the reason why the program is not ready yet changes. */
   onWaiting?: (notReady: NotReady) => void;
-  /** Only for a program that runs beside others. */
+  /** Hooks of a program that runs beside others. */
   beside?: Beside;
   signal: AbortSignal;
 }
 
 export interface Beside {
-  /** When this resolves the program is stopped. How it ends then is no failure. */
+  /** Stops the program when it resolves. How the program ends then is no failure. */
   enough: Promise<void>;
   onGpu: (how: GpuUse, atNs: number) => void;
 }
 
 export interface Run {
-  /** Why none of its numbers counts; null if they do. */
+  /** Why none of the run's numbers counts; null if they do. */
   failure: string | null;
   /** Messages about a run whose numbers count. */
   notes: string[];
-  /** Null for a program that was stopped. */
+  /** Time from start to end; null for a program that was stopped. */
   wallSeconds: number | null;
   readySeconds: number | null;
   used: Used | null;
   watched: Watched;
   proof: ProcessProof;
   extracted: ReadonlyMap<string, Extracted>;
-  /** In the order of time, without gaps; empty if the program did not start. */
+  /** Phases in the order of time, without gaps; empty if the program did not start. */
   phases: RunPhase[];
 }
 
-/** What is said of shorter ones would be noise. */
+/** Shortest time after the first process ended for which others are mentioned: shorter ones would be noise. */
 const SHORTEST_OUTLIVED_S = 0.01;
 const outlivedText = (seconds: number): string =>
   `processes that it started ran for ${seconds.toFixed(2)} s after its first one had ended: the wall time includes them`;
@@ -70,7 +70,7 @@ const outlivedText = (seconds: number): string =>
 const REMOVAL_MS = 20_000;
 const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set(), unfollowed: new Set() };
 
-/** Rejects only with the reason of the signal. Nothing of the program is left then, either. */
+/** Runs a program once. Rejects only with the reason of the signal. In any case nothing of the program is left. */
 export async function runOnce(request: RunRequest): Promise<Run> {
   const { workload, signal } = request;
   signal.throwIfAborted();
@@ -88,7 +88,7 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   }
 }
 
-/** How many of them the witness has not seen either. */
+/** Counts processes that neither the watch nor the witness looked at. */
 function unseenOf({ unfollowed }: Watched, seen: readonly SeenProcess[]): number {
   const known = new Set(seen.map(({ pid }) => pid));
   return [...unfollowed].filter((pid) => !known.has(pid)).length;
@@ -97,7 +97,7 @@ function unseenOf({ unfollowed }: Watched, seen: readonly SeenProcess[]): number
 interface Beginning {
   before: FileStates;
   witness: Witness | null;
-  /** Null for a program that is started on this machine. */
+  /** How the program is started elsewhere; null for a program that is started on this machine. */
   remote: RemoteCommand | null;
 }
 
@@ -169,12 +169,12 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
 type StopReason = 'timeout' | 'ready' | 'abort' | 'enough';
 
 interface Course {
-  /** Null where nothing was started. */
+  /** When the program began; null where nothing was started. */
   fromNs: number | null;
   readyNs: number | null;
-  /** Why it was not ready at the last look; null where nobody looked. */
+  /** Why the program was not ready at the last test; null where nothing was tested. */
   notReady: string | null;
-  /** Why it was stopped; null where it ended by itself. */
+  /** Why the program was stopped; null where it ended by itself. */
   stoppedBecause: StopReason | null;
   stoppedNs: number | null;
   /** State of `whileReady`: not begun, under way, or done. */
@@ -198,7 +198,7 @@ async function followed(
   };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
-  /** Aborted already when the program is being stopped, so that nothing waits for it any longer. */
+  /** Aborted as soon as the program is being stopped, so that nothing waits for it any longer. */
   const halted = new AbortController();
   const stop = (because: StopReason) => {
     if (over.signal.aborted) return;
@@ -297,7 +297,7 @@ function timeoutText({ timeoutSeconds, ready, load }: Workload, course: Course, 
   return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
 }
 
-/** The run of a program that was not started. */
+/** Returns the run of a program that was not started. */
 export function failedRun(failure: string): Run {
   return {
     failure,

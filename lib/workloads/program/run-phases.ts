@@ -1,20 +1,20 @@
 /** The phases of a run: start, ready, load, end. */
 
-/** Times are of CLOCK_MONOTONIC, in nanoseconds. */
+/** A phase. Times are of CLOCK_MONOTONIC, in nanoseconds. */
 export interface RunPhase {
   name: string;
   fromNs: number;
   toNs: number;
 }
 
-/** Null for what did not happen. */
+/** Moments of a run; null for what did not happen. */
 interface Moments {
   fromNs: number | null;
   readyNs: number | null;
   stoppedNs: number | null;
 }
 
-/** A program without `ready` has one phase. */
+/** Divides a run into phases. A program without `ready` has one. */
 export function phasesOf({ fromNs, readyNs, stoppedNs }: Moments, toNs: number): RunPhase[] {
   if (fromNs === null) return [];
   const begins = [
@@ -27,15 +27,15 @@ export function phasesOf({ fromNs, readyNs, stoppedNs }: Moments, toNs: number):
     .filter((phase) => phase.toNs > phase.fromNs);
 }
 
-/** From its start to its end; null of a program that did not start. */
+/** The time of a run from its start to its end; null for a program that did not start. */
 export function timeOf({ phases }: { phases: readonly RunPhase[] }): Pick<RunPhase, 'fromNs' | 'toNs'> | null {
   const [first, last] = [phases[0], phases.at(-1)];
   return first && last ? { fromNs: first.fromNs, toNs: last.toNs } : null;
 }
 
 /**
- * The load lies in the time in which the program is ready. With `stopAfter`, the time after it is idle; without, it is what the
- * client takes to stop the program, longer on a busy machine.
+ * Inserts the load into the phase in which the program is ready. With `stopAfter`, the time after the load is idle;
+ * without, it is what the client takes to stop the program, which is longer on a busy machine.
  */
 export function withLoad(
   phases: readonly RunPhase[],

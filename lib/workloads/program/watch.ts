@@ -6,11 +6,11 @@ import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from './pro
 import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 
 const INTERVAL_MS = 100;
-/** When the first look is: most programs have been started by exec by then. */
+/** Time of the first look in milliseconds: most programs have been started by exec by then. */
 const FIRST_MS = 20;
 /** From the tenth look at a process on, only every tenth one reads its map. */
 const SPARSE = 10;
-/** Far more processes than a program has: one that starts others without end is not followed without end. */
+/** Most processes that are followed, far more than a program has: one may start others without end. */
 const MOST_PROCESSES = 1_000;
 const MOST_PIDS = 100_000;
 
@@ -19,20 +19,20 @@ export type GpuUse = 'listed' | 'mapped';
 
 export interface Watched {
   processes: SeenProcess[];
-  /** Largest sum over all processes at one time; null if none was seen. */
+  /** Largest sum of resident memory over all processes at one time; null if none was seen. */
   residentBytes: number | null;
   /** All PIDs of the program, also of processes that were not looked at. */
   pids: ReadonlySet<number>;
-  /** Those of processes that there was no room to look at. */
+  /** PIDs of processes that were not looked at because there were too many. */
   unfollowed: ReadonlySet<number>;
 }
 
 interface WatchOptions {
-  /** Its processes may be below a daemon. */
+  /** The container of the program, whose processes may be below a daemon. */
   container?: Container | undefined;
-  /** Learns of every process that is seen to use the GPU. */
+  /** Called for every process that is seen to use the GPU. */
   onGpu?: ((how: GpuUse, atNs: number) => void) | undefined;
-  /** Whether to read which MPS daemon each process is told of. */
+  /** Whether to read the MPS pipe directory in each process's environment. */
   readsMpsPipes?: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Watch {
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
   readonly #unfollowed = new Set<number>();
-  /** Processes that NVML lists, also those of other programs. */
+  /** PIDs that NVML lists, also of other programs. */
   readonly #users = new Set<number>();
   readonly #onGpu: (how: GpuUse, atNs: number) => void;
   readonly #readsMpsPipes: boolean;
@@ -106,8 +106,8 @@ export class Watch {
   }
 
   /**
-   * Reading the map of a process delays it for a moment. So the map is read at the 1st, 2nd, 4th and 8th look, then once a
-   * second, and when the process has just begun to use the GPU.
+   * Looks at one process. Reading its map delays it for a moment, so the map is read at the 1st, 2nd, 4th and 8th look,
+   * then once a second, and when the process has just begun to use the GPU.
    */
   #lookAt(pid: number, isNewUser = false): void {
     const before = this.#followed.get(pid);

@@ -13,16 +13,16 @@ interface Owned {
 export interface DriverOwners {
   /** How many functions were found on each path; 0 for a path that could not be looked at. */
   looked: Record<ApplicationPath, number>;
-  /** Those that are not the driver's own, by address. */
+  /** Functions that are not the driver's own, grouped by the file of their address. */
   owned: Record<ApplicationPath, Owned[]>;
-  /** Those whose code jumps out of the driver. */
+  /** Functions of the driver whose code jumps out of it. */
   patched: Owned[];
 }
 
 /** The call that every program makes, and that layers of every make intercept. */
 const LAUNCH = 'cuLaunchKernel';
 
-/** From the lines that native/witness/owners.h describes; null where it did not look. */
+/** Parses the lines that native/witness/owners.h describes; null where the witness did not look. */
 export function readOwners(lines: readonly string[]): DriverOwners | null {
   const seen: DriverOwners = {
     looked: { runtime: 0, dlsym: 0, linked: 0 },
@@ -46,7 +46,9 @@ function ownedOf(text: string): Owned {
   return { owner: text.slice(1, end), functions: text.slice(end + 2).split(' ') };
 }
 
-/** The first function that is not the driver's own, for a program that is native; null if there is none. */
+/**
+ * Names the first function that is not the driver's own, which a native program must not have; null if there is none.
+ */
 export function interceptedIn(seen: DriverOwners): string | null {
   for (const path of applicationPaths)
     for (const { owner, functions } of seen.owned[path])
@@ -56,8 +58,8 @@ export function interceptedIn(seen: DriverOwners): string | null {
 }
 
 /**
- * Why the layer does not intercept there as it does in a worker, on the same paths: the launch if it owns that, else any
- * function. Null if it does.
+ * Why the layer does not intercept in a program as it does in a worker, on the same paths: the launch if it owns that,
+ * else any function. Null if it does.
  */
 export function escapeIn(seen: DriverOwners, { byPath }: Pick<Interceptor, 'byPath'>): string | null {
   const patched = seen.patched.flatMap(({ functions }) => functions);
@@ -72,6 +74,6 @@ export function escapeIn(seen: DriverOwners, { byPath }: Pick<Interceptor, 'byPa
   return null;
 }
 
-/** Whether there is a path on which both it and the worker were looked at. */
+/** Whether there is a path on which both the program and the worker were looked at. */
 export const isComparable = (seen: DriverOwners, { byPath }: Pick<Interceptor, 'byPath'>): boolean =>
   applicationPaths.some((path) => byPath[path].length > 0 && seen.looked[path] > 0);

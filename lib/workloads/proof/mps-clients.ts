@@ -10,18 +10,19 @@ import { type SeenProcess, usesGpu, who } from './seen-process.js';
 export interface MpsClients {
   /** CUDA_MPS_PIPE_DIRECTORY of the system's processes. */
   pipes: string;
-  /** All that the program's processes were seen to have. */
+  /** PIDs of all processes that the program was seen to have. */
   pids: ReadonlySet<number>;
-  /** Null if NVML's lists were not read during the run. */
+  /** Processes by NVML's lists; null if these were not read during the run. */
   listed: ListedByNvml | null;
 }
 
 /**
- * NVML gives its two lists one after the other. A client that ends in between is in the list of all processes only, once.
+ * Fewest samples that must list a process as no client. NVML gives its two lists one after the other: a client that
+ * ends in between is in the list of all processes only, once.
  */
 const TWICE = 2;
 
-/** `system`: its name. */
+/** Proves a program's processes to be clients of the daemon of `system`, a name. */
 export function mpsProof(
   seen: readonly SeenProcess[],
   system: string,
@@ -62,7 +63,7 @@ function elsewhere(process: string, pipes: string | null, system: string): strin
   return `${process} used the driver ${what}, which is not the daemon of ${system}: its environment was changed`;
 }
 
-/** A process may have been seen by the witness and from outside. */
+/** Joins by PID what the witness and what others saw of a process. */
 function byPid(seen: readonly SeenProcess[]): Map<number, SeenProcess> {
   const processes = new Map<number, SeenProcess>();
   for (const each of seen) {

@@ -14,33 +14,33 @@ import type { ProcessProof } from './proof-state.js';
 import { isDriver, isForked, isWitness, type SeenProcess, usesGpu, who } from './seen-process.js';
 
 export interface Expected {
-  /** Name of the system. */
+  /** Name of the system that the program should be under. */
   system: string;
   kind: string;
-  /** Whether they are clients of an MPS daemon. */
+  /** Whether processes under the system are clients of an MPS daemon. */
   usesMps?: boolean;
-  /** The library that intercepts in its worker; null if none does. */
+  /** Path of the library that intercepts in the system's worker; null if none does. */
   layer: string | null;
   /**
-   * What it intercepts there; null if it shows nothing. Absent of a server that already ran (`load`): it has no witness, and
-   * is proven by mapped files alone.
+   * What the library intercepts in the worker; null if it shows nothing. Absent for a server that already ran (`load`):
+   * it has no witness, and is proven by mapped files alone.
    */
   intercepted?: Pick<Interceptor, 'byPath'> | null;
   /** The container of the program; absent if it was started on this machine itself. */
   container?: Container;
-  /** How many more processes were noticed and not looked at. Default: 0. */
+  /** Number of further processes that were noticed and not looked at. Default: 0. */
   unread?: number;
-  /** What is known of its processes as clients of MPS, under a system of that kind. */
+  /** What is known of the program's processes as clients of MPS, under a system with a daemon. */
   mps?: MpsClients;
 }
 
-/** These export dlsym themselves, and are no layer. */
+/** Whether a file is part of the C library, which exports dlsym itself and is no layer. */
 const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
 
-/** A process may have been seen several times. */
+/** Counts processes; one may have been seen several times. */
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
 
-/** A process that was not looked at may be outside. */
+/** Proves that the processes of a program were under its system. A process that was not looked at may be outside. */
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
   const proof = await proofOfSeen(seen, expected);
   const { unread = 0 } = expected;
@@ -65,7 +65,7 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }
 
-/** A worker in a container of the same settings showed what is mapped in there. */
+/** Proves the processes of a container. A worker in a container of the same settings showed what is mapped in it. */
 function inContainer(
   seen: readonly SeenProcess[],
   { layer, intercepted }: Expected,
@@ -124,7 +124,7 @@ function escapedInOne(seen: readonly SeenProcess[], intercepted: NonNullable<Int
   return null;
 }
 
-/** By its own record, or by that of the process that it was forked from. */
+/** Whether a process has a record of the driver's functions, of its own or of the process that it was forked from. */
 function wasLookedAt(of: SeenProcess, all: readonly SeenProcess[], intercepted: Intercepted): boolean {
   const isFork = isForked(of, all);
   return all.some(
@@ -140,7 +140,7 @@ function whyNot({ owners, files }: SeenProcess, intercepted: Intercepted): strin
   return 'its main thread did not end it by exit()';
 }
 
-/** By file, for all runs: libraries do not change while they are measured. */
+/** Whether a file hooks the driver, for all runs: libraries do not change while they are measured. */
 const known = new Map<string, Promise<boolean>>();
 const MOST_KNOWN = 20_000;
 

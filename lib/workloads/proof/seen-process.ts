@@ -5,17 +5,17 @@ import type { DriverOwners } from './driver-owners.js';
 export interface SeenProcess {
   pid: number;
   name: string;
-  /** Mapped files. */
+  /** Paths of mapped files. */
   files: readonly string[];
-  /** It has mounts of its own, as in a container: its paths are not ours. */
+  /** Whether the process has mounts of its own, as in a container: its paths are not those of this machine. */
   isElsewhere: boolean;
-  /** Its mount namespace; null where it cannot be read, absent of what was not seen from outside. */
+  /** Mount namespace of the process; null where it cannot be read, absent if it was not seen from outside. */
   mounts?: string | null;
-  /** Its CUDA_MPS_PIPE_DIRECTORY; null where it was not set, absent where it was not read. */
+  /** CUDA_MPS_PIPE_DIRECTORY of the process; null where it was not set, absent where it was not read. */
   mpsPipes?: string | null;
   /**
-   * What the witness saw of the driver's functions: null where it could not look, because the process did not end by
-   * exit(). Absent of what was seen from outside.
+   * What the witness saw of the driver's functions; null where it could not look, because the process did not end by
+   * exit(). Absent for a process that was seen from outside.
    */
   owners?: DriverOwners | null;
 }
@@ -24,13 +24,15 @@ export const isDriver = (file: string): boolean => /^libcuda\.so(\.|$)/.test(bas
 
 export const isWitness = (file: string): boolean => basename(file) === 'libgvb-witness.so';
 
-/** Seen from outside, with a witness that has no record of it: a fork of a process that has one. */
+/**
+ * Whether a process is a fork: it was seen from outside with the witness mapped, and the witness has no record of it.
+ */
 export const isForked = ({ pid, files }: SeenProcess, all: readonly SeenProcess[]): boolean =>
   files.some(isWitness) && !all.some((each) => each.pid === pid && each.owners !== undefined);
 
-/** It has the driver mapped, or memory of a GPU. */
+/** Whether a process has the driver or memory of a GPU mapped. */
 export const usesGpu = ({ files }: Pick<SeenProcess, 'files'>): boolean =>
   files.some((file) => isDriver(file) || /^\/dev\/nvidia\d/.test(file));
 
-/** For messages. */
+/** Names a process in messages. */
 export const who = ({ pid, name }: Pick<SeenProcess, 'pid' | 'name'>): string => `process ${pid} (${name})`;

@@ -13,9 +13,9 @@ import type { SeenProcess } from './seen-process.js';
 const MOST_RECORDS = 4_000;
 
 export interface Witness {
-  /** The environment with the variables that load the witness. */
+  /** Adds the variables that load the witness to an environment. */
   variables: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
-  /** To be read when all processes have ended. `unread`: records beyond the first 4000. */
+  /** Reads the records, once all processes have ended. `unread`: number of records beyond the first 4000. */
   seen: () => Promise<{ processes: SeenProcess[]; unread: number }>;
   remove: () => Promise<void>;
 }
@@ -36,7 +36,10 @@ export async function witnessOf(library: string | null): Promise<Witness | null>
   };
 }
 
-/** One entry for each program that a process was, with the files that were mapped at its start and its exit. */
+/**
+ * Reads the records: one for each program that a process was, with the files that were mapped at its start and its
+ * exit.
+ */
 async function seenIn(folder: string): Promise<{ processes: SeenProcess[]; unread: number }> {
   const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
   const seen: SeenProcess[] = [];

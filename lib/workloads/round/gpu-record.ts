@@ -10,9 +10,12 @@ import { type ListedByNvml, ListedProcesses } from '../program/listed-processes.
 import type { RunLines } from '../program/run-file.js';
 import type { RunPhase } from '../program/run-phases.js';
 
-/** The samples of a run in memory: half an hour at the usual interval. A longer run keeps every second one, then every fourth. */
+/**
+ * Most samples of a run in memory: half an hour at the usual interval. A longer run keeps every second one, then every
+ * fourth.
+ */
 const MOST_SAMPLES = 20_000;
-/** Samples that are kept until the start of the program is known, which takes milliseconds. */
+/** Most samples that are kept until the start of the program is known, which takes milliseconds. */
 const MOST_EARLY = 1_000;
 const MIB = 2 ** 20;
 
@@ -24,16 +27,16 @@ interface RunCourse {
 }
 
 export interface RecordedGpu {
-  /** How many samples the run has. */
+  /** Number of samples in the run. */
   samples: number;
-  /** Largest sum over the program's processes; null where NVML listed none of them. */
+  /** Largest sum of GPU memory over the program's processes; null where NVML listed none of them. */
   programBytes: number | null;
-  /** Null where NVML gave no reasons for the clocks. */
+  /** Reasons for which clocks were lowered; null where NVML gave no reasons for the clocks. */
   slowdowns: string[] | null;
-  /** Processes that are not of the program. */
+  /** PIDs of processes that are not of the program. */
   foreignPids: number[];
   energy: Energy;
-  /** Null where no sample was taken. */
+  /** The samples for charts; null where no sample was taken. */
   timeline: StoredTimeline | null;
 }
 
@@ -46,11 +49,11 @@ const recordedNothing = (why: string): RecordedGpu => ({
   energy: { missing: why },
 });
 
-/** From CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW, which drift apart where the clock is adjusted. */
+/** Offset from CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW. The two drift apart where the clock is adjusted. */
 const offsetNs = (): number => loadAddon().now() - Number(process.hrtime.bigint());
 
 export class GpuRecord {
-  /** Gets the PIDs that NVML lists, with every sample of the run. */
+  /** Called with the PIDs that NVML lists in every sample of the run. */
   onProcesses: ((pids: readonly number[]) => void) | null = null;
   #seen: RecordedGpu;
   readonly #ours: Set<number>;
@@ -69,8 +72,8 @@ export class GpuRecord {
   readonly #flush: () => Promise<void>;
 
   /**
-   * `ours`: processes of all runs so far, to which its own are added. `why`: the reason why the record stays empty if there is
-   * no monitor. `flush` hands on what was sampled so far.
+   * Begins a record. `ours`: PIDs of all runs so far, to which those of this run are added. `why`: the reason why the
+   * record stays empty if there is no monitor. `flush` hands on what was sampled so far.
    */
   constructor(
     ours: Set<number>,
@@ -93,14 +96,14 @@ export class GpuRecord {
     return this.#after !== null && this.#course !== null;
   }
 
-  /** The program was started: `atNs` of CLOCK_MONOTONIC. */
+  /** Notes the start of the program, at `atNs` of CLOCK_MONOTONIC. */
   begin(atNs: number): void {
     const offset = offsetNs();
     this.#from = { ns: atNs + offset, offsetNs: offset };
     for (const sample of this.#early.splice(0)) this.add(sample);
   }
 
-  /** Its first process has ended. */
+  /** Notes the end of the program's first process, at `atNs` of CLOCK_MONOTONIC. */
   end(atNs: number): void {
     const offset = offsetNs();
     this.#to ??= { ns: atNs + offset, offsetNs: offset };
@@ -117,7 +120,7 @@ export class GpuRecord {
     this.#course = course;
   }
 
-  /** In the order of time. */
+  /** Takes a sample. Samples come in the order of time. */
   add(sample: GpuSample): void {
     if (this.#from === null) {
       if (this.#early.length < MOST_EARLY) this.#early.push(sample);
@@ -126,7 +129,7 @@ export class GpuRecord {
     else this.#keep(sample, this.#from.ns);
   }
 
-  /** To be called after the last sample. Returns why its CSV is not complete; null if it is. */
+  /** Completes the record, after the last sample. Returns why its CSV is not complete; null if it is. */
   async complete(): Promise<string | null> {
     if (this.#from && this.#to && this.#course) this.#seen = this.#summary(this.#from, this.#to, this.#course);
     this.#samples = [];
@@ -170,7 +173,10 @@ export class GpuRecord {
   }
 }
 
-/** NVML also lists what worked on the GPU in the last second: without memory, it may have ended before the run. */
+/**
+ * Whether a process holds memory of the GPU. NVML also lists what worked on the GPU in the last second, and may have
+ * ended before the run.
+ */
 const isThere = ({ pid, memoryUsedMib }: GpuProcessSample): boolean =>
   memoryUsedMib !== null || existsSync(`/proc/${pid}`);
 

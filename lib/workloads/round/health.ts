@@ -13,13 +13,13 @@ type ReadGpu = () => Promise<GpuState | null>;
 
 export interface Cooled {
   waitedSeconds: number;
-  /** At the start of the run; null if NVML does not say. */
+  /** Temperature at the start of the run; null if NVML does not say. */
   temperatureC: number | null;
-  /** Whether the temperature is back; null if it is not checked. */
+  /** Whether the GPU has cooled to the temperature before the first run; null if that is not checked. */
   isBack: boolean | null;
 }
 
-/** `referenceC`: before the first run of all; null at that run. */
+/** Waits for the GPU to cool down. `referenceC`: temperature before the first run of all; null at that run. */
 export async function coolDown(
   { pauseSeconds, mostSeconds, degrees }: CoolDown,
   referenceC: number | null,
@@ -63,7 +63,10 @@ export function slowdownCheck(runs: readonly RecordedGpu[]): Check {
   return { name, passed: seen.length === 0, detail: seen.join(', ') || `none in ${samplesText(known)}` };
 }
 
-/** `own`: processes of this tool that use the GPU beside the program, such as servers of its MPS daemon. */
+/**
+ * Checks that only the program used the GPU. `own`: PIDs of this tool that use it too, such as servers of its MPS
+ * daemon.
+ */
 export function foreignCheck(runs: readonly RecordedGpu[], own: readonly number[], isListed = true): Check {
   const name = 'no foreign GPU process';
   const known = runs.filter(({ samples }) => samples > 0);

@@ -18,11 +18,11 @@ import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 import { ServedLoad, type ServedRequests } from './served-load.js';
 
 interface LoadedServer {
-  /** How the ids of its metrics begin. */
+  /** Beginning of the ids of the server's metrics. */
   name: string;
-  /** What it is said to run under. */
+  /** Name of the system that the server is said to run under. */
   system: string;
-  /** The library that its processes must have mapped; null if none is named. */
+  /** The library that the server's processes must have mapped; null if none is named. */
   layer: string | null;
   plan: LoadPlan;
   /** The file with a line for each request; null keeps none. */
@@ -32,7 +32,7 @@ interface LoadedServer {
 
 const PROOF = 'processes of the server under the system';
 
-/** Never rejects because of the server: what it does is the result. */
+/** Measures a server under load. Never rejects because of the server: what the server does is the result. */
 export async function loadServer(server: LoadedServer, onRequest: () => void): Promise<RunDocument> {
   const { name, system, plan, requests, signal } = server;
   const startedAt = new Date();

@@ -23,7 +23,7 @@ export class RoundMonitor {
     this.#intervalMs = intervalMs;
   }
 
-  /** Without a GPU or without NVML, its records stay empty and say why. */
+  /** Starts the monitor. Without a GPU or without NVML, its records stay empty and say why. */
   static async start(gpu: MonitoredGpu | null, intervalMs: number): Promise<RoundMonitor> {
     const round = new RoundMonitor(intervalMs);
     if (gpu === null) return round;
@@ -46,7 +46,7 @@ export class RoundMonitor {
     return record;
   }
 
-  /** Whether NVML listed processes. Known once the monitor has ended. */
+  /** Whether NVML listed processes, known once the monitor has ended. */
   get listsProcesses(): boolean {
     return this.#listsProcesses;
   }

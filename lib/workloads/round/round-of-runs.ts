@@ -23,7 +23,7 @@ import { withLoad } from '../program/run-phases.js';
 import { ServedLoad } from './served-load.js';
 import type { Workload } from '../workload-type.js';
 
-/** Fixed in advance; docs/exec.md says it. */
+/** When runs are repeated because they vary. The numbers are fixed in advance; docs/exec.md states them. */
 export const REPEAT_RULE = { largestCv: 0.05, mostRepeats: 2, fewestRuns: 3 } as const;
 
 /** Settings for all rounds and systems of an `exec`. */
@@ -59,7 +59,7 @@ export interface Round {
 
 export const UNDER_SYSTEM = 'processes of the program under the system';
 
-/** Rejects only with the reason of the signal. */
+/** Measures the runs of a workload in one round. Rejects only with the reason of the signal. */
 export async function measureRound(
   workload: Workload,
   settings: ExecSettings,
@@ -166,7 +166,10 @@ class Runner {
     [this.#context, this.#environment, this.#readGpu] = [context, environment, readGpu];
   }
 
-  /** Returns the first failure. It ends the round: a program that failed once would most likely fail again. */
+  /**
+   * Does all runs and returns the first failure, which ends the round: a program that failed once would most likely
+   * fail again.
+   */
   async all(): Promise<string | null> {
     const { card, simulatedDriver } = this.#context;
     const gpu = card && { uuid: card.uuid, simulate: simulatedDriver !== null };
@@ -271,7 +274,7 @@ class Runner {
   }
 }
 
-/** A reason that time alone may not mend is said at once. */
+/** Reports why a program is not ready. A reason that time alone may not change is reported at once. */
 export function saidWhileWaiting({ progress }: MeasureContext, name: string, step: string, fraction: number) {
   return ({ reason, isOfStart }: NotReady): void => {
     const text = `not ready yet: ${reason}`;
@@ -290,7 +293,7 @@ export function expectedOf({ system, proofs }: MeasureContext): Expected {
   return { ...expected, layer: layer.path, intercepted: intercepted ?? null };
 }
 
-/** Null for too few runs. */
+/** Coefficient of variation of the deciding number; null for too few runs. */
 export function cvOf(workload: Workload, runs: readonly MeasuredRun[]): number | null {
   const values = runs.flatMap((run) => decidingValue(workload, run) ?? []);
   return values.length < REPEAT_RULE.fewestRuns ? null : (summarise(values)?.cv ?? null);

@@ -18,7 +18,7 @@ export interface ServedRequests {
   readings: LoadReadings;
   /** Fields for the row of the run in the details. */
   row: Record<string, unknown>;
-  /** Null if no request was sent. */
+  /** The time of the load; null if no request was sent. */
   phase: RunPhase | null;
   notes: string[];
 }
@@ -36,19 +36,22 @@ export class ServedLoad {
   #lastFailed = false;
   #phase: { fromMs: number; toMs: number } | null = null;
 
-  /** `path`: the file with a line for each request; null keeps none. `onRequest` is called after each of them. */
+  /**
+   * Prepares a load. `path`: the file with a line for each request; null keeps none. `onRequest` is called after each
+   * of them.
+   */
   constructor(plan: LoadPlan, path: string | null, onRequest = () => {}) {
     this.#plan = plan;
     this.#onRequest = onRequest;
     this.#lines = path === null ? null : new RunLines(path);
   }
 
-  /** Null where it was not sent, or could not be measured. */
+  /** The result of the load; null where it was not sent, or could not be measured. */
   get result(): LoadResult | null {
     return this.#result;
   }
 
-  /** Never rejects. `fromNs`: when the program began, from which times in the file count. */
+  /** Sends the load. Never rejects. `fromNs`: when the program began, from which times in the file count. */
   async run(signal: AbortSignal, fromNs: number): Promise<void> {
     const fromMs = fromNs / NS_PER_MS;
     try {
@@ -84,7 +87,7 @@ export class ServedLoad {
   }
 }
 
-/** Times are milliseconds since the program began. */
+/** The line of a request in the file. Times are milliseconds since the program began. */
 function lineOf({ scheduledMs, sentMs, endMs, failure, tokens, finishReason }: RequestRecord, fromMs: number) {
   const since = (ms: number) => microseconds(ms - fromMs);
   return {
@@ -100,7 +103,10 @@ function lineOf({ scheduledMs, sentMs, endMs, failure, tokens, finishReason }: R
 
 const all = (reading: Reading): LoadReadings => ofLoad(() => reading);
 
-/** There is no number if the client was overloaded or requests failed: a server that fails its slowest requests looks faster. */
+/**
+ * Numbers of a load's metrics. There are none if the client was overloaded or requests failed: a server that fails its
+ * slowest requests looks faster.
+ */
 export function readingsOf(result: LoadResult, { requests }: Pick<LoadPlan, 'requests'>): LoadReadings {
   const { errors, invalid, succeeded, completed } = result;
   // These numbers describe the client, not the server.

@@ -7,28 +7,30 @@ import type { GpuUse } from '../program/watch.js';
 /** Why a tenant did not do what the scene needs. */
 export interface Trouble {
   name: string;
-  /** Whether it happened to a victim while it was measured: the program has then failed. Otherwise the scene is invalid. */
+  /**
+   * Whether it happened to a victim while it was measured: the program has then failed. Otherwise the scene is invalid.
+   */
   isOfMeasured: boolean;
   why: string;
 }
 
-/** What is known of a tenant when all have ended. */
+/** What is known of a tenant once all have ended. */
 export interface Presence {
   name: string;
   role: Role;
-  /** When it ran, from when it was first at work; of CLOCK_MONOTONIC in nanoseconds. */
+  /** When the tenant ran, from when it was first at work, in nanoseconds of CLOCK_MONOTONIC. */
   spans: Stretch[];
-  /** The parts of `spans` in which it was on the GPU: a program that is started again needs time to get there. */
+  /** Parts of `spans` in which the tenant was on the GPU: a program that is started again needs time to get there. */
   onGpu: Stretch[];
-  /** How it was seen to use the GPU; `counted`: by the device. */
+  /** How the tenant was seen to use the GPU; `counted`: the device counted its work. */
   use: GpuUse | 'counted' | null;
-  /** How often it was started. */
+  /** How often the tenant was started. */
   starts: number;
   /** Operations that the device counted; null for a program. */
   operations: number | null;
-  /** When operations were seen to have ended; null for a program, which does not report it. */
+  /** Times at which operations were seen to have ended; null for a program, which does not report them. */
   marksNs: number[] | null;
-  /** What went wrong with it; null where nothing did while it was needed. */
+  /** What went wrong with the tenant; null where nothing did while it was needed. */
   failure: string | null;
   proofs: ProcessProof[];
   pids: number[];
@@ -53,13 +55,13 @@ export interface Actor {
   readonly name: string;
   readonly role: Role;
   start(): void;
-  /** Resolves when it is at work. */
+  /** Resolves when the tenant is at work. */
   readonly atWork: Promise<void>;
-  /** Resolves with what goes wrong while it is needed. */
+  /** Resolves with what goes wrong while the tenant is needed. */
   readonly trouble: Promise<Trouble>;
-  /** Rejects if it cannot continue because of an error of this tool, or with the reason of the signal. */
+  /** Rejects if the tenant cannot continue because of an error of this tool, or with the reason of the signal. */
   readonly broken: Promise<never>;
-  /** Resolves when nothing of it is left; rejects as `broken`. */
+  /** Ends the tenant. Resolves when nothing of it is left; rejects as `broken`. */
   end(): Promise<void>;
   presence(): Presence;
 }
@@ -73,15 +75,15 @@ export class Settled<T> {
   });
 }
 
-/** What programs and built-in aggressors have in common: they are started once and report through promises. */
+/** Base of programs and built-in aggressors, which are started once and report through promises. */
 export abstract class StartedActor implements Actor {
   abstract readonly name: string;
   abstract readonly role: Role;
   protected readonly working = new Settled<void>();
   protected readonly troubled = new Settled<Trouble>();
-  /** No further start, and no trouble counts. */
+  /** Whether the tenant is needed no longer: it is not started again, and trouble does not count. */
   protected isEnough = false;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when nothing of the tenant is left. */
   protected lived: Promise<void> = Promise.resolve();
   readonly #broken = new Settled<never>();
 

@@ -15,16 +15,16 @@ interface BuiltInActorOptions {
   name: string;
   task: AggressorKind;
   tenant: Tenant;
-  /** Its memory limit; 0 where there is none. */
+  /** Memory limit of the tenant in bytes; 0 where there is none. */
   quotaBytes: number;
-  /** Time limit, far longer than it is needed. */
+  /** Time limit, far longer than the aggressor is needed. */
   mostSeconds: number;
   signal: AbortSignal;
 }
 
 const ANSWER_MS = 120_000;
 
-/** From times of CLOCK_MONOTONIC_RAW, which workers have, to those of CLOCK_MONOTONIC, which programs have. */
+/** Offset from CLOCK_MONOTONIC_RAW, whose times workers report, to CLOCK_MONOTONIC, whose times programs have. */
 const toMonotonicNs = (): number => Number(process.hrtime.bigint()) - loadAddon().now();
 
 export class BuiltInActor extends StartedActor {

@@ -24,13 +24,13 @@ import type { Victim } from '../workload-type.js';
 
 type Direction = MetricDefinition['direction'];
 
-/** What is measured of a victim. */
+/** A metric of a victim. */
 interface Asked {
   key: string;
   kind: Kind;
   direction: Direction;
   isOptional: boolean;
-  /** Whether it is compared with the victim alone. */
+  /** Whether the victim's number beside the others is compared with that alone. */
   isCompared: boolean;
 }
 
@@ -57,7 +57,7 @@ const askedOf = ({ program }: Victim): Asked[] => [
   })),
 ];
 
-/** In the order of reports. */
+/** Defines the metrics of a scene, in the order of reports. */
 export function metricsOfScene(scene: Scene, settings: ExecSettings): MetricDefinition[] {
   const memory: SceneMemory = { referenceC: null, failed: new Map(), invalid: new Map() };
   const play = (context: MeasureContext) =>
@@ -138,7 +138,7 @@ function metricsOfVictim(victim: Victim, define: Define): MetricDefinition[] {
   });
 }
 
-/** What the GPU did in the run that stands for the others. */
+/** Adds what the GPU did in the run that stands for the others. */
 function withTimeline(result: Measured, { program }: Victim, { together }: VictimRuns): Measured {
   const shown = representative(program, together);
   const timeline = shown?.run.gpu.seen.timeline ?? null;
@@ -148,7 +148,7 @@ function withTimeline(result: Measured, { program }: Victim, { together }: Victi
 
 const ratioDelta = (delta: Delta): Delta => ('relative' in delta ? delta : { relative: 0.02 });
 
-/** Above 1 where it is worse beside the others. */
+/** Divides a victim's number beside the others by that alone, so that more than 1 is worse. */
 function slowdownResult(round: SceneRound, runs: VictimRuns, asked: Asked): Measured {
   const { kind, direction, isOptional } = asked;
   const details = { delta: ratioDelta(kind.delta) };
@@ -207,7 +207,9 @@ function metricsOfAll(scene: Scene, define: Define): MetricDefinition[] {
   return [fairness, interference];
 }
 
-/** From what each victim keeps: the inverse of its slowdown by what decides, e.g. its wall time. */
+/**
+ * Computes a figure from what each victim keeps: the inverse of its slowdown by its deciding number, e.g. wall time.
+ */
 function ofKept(
   round: SceneRound,
   victims: readonly Victim[],

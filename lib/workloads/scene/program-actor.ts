@@ -8,13 +8,16 @@ import type { Beside, Run } from '../program/run-once.js';
 import { timeOf } from '../program/run-phases.js';
 import type { GpuUse } from '../program/watch.js';
 
-/** From when the driver is seen in a program that NVML does not list until it is taken to be at work. */
+/**
+ * How long the driver must have been mapped in a program that NVML does not list until the program is taken to be at
+ * work.
+ */
 const SETTLE_MS = 5_000;
 const SETTLE_NS = SETTLE_MS * 1e6;
 
 /** What each start of the program is given. */
 export interface LifeRequest {
-  /** From 1. */
+  /** Number of the start, from 1. */
   life: number;
   isMeasured: boolean;
   beside: Beside;
@@ -24,9 +27,9 @@ export interface LifeRequest {
 export interface ProgramActorOptions<R extends Run> {
   name: string;
   role: 'victim' | 'aggressor';
-  /** Whether `ready` says when its first start is at work. */
+  /** Whether `ready` says when the program is at work after its first start. */
   hasReady: boolean;
-  /** Whether it is started again after its first life. */
+  /** Whether the program is started again whenever it ends. */
   repeats: boolean;
   run: (request: LifeRequest) => Promise<R>;
 }
@@ -34,7 +37,10 @@ export interface ProgramActorOptions<R extends Run> {
 interface Life<R extends Run> {
   run: R;
   use: GpuUse | null;
-  /** From when it counts as running and as being on the GPU; null if it never began to work. */
+  /**
+   * Times from which the program counts as running and as being on the GPU, and of its end; null if it never began to
+   * work.
+   */
   from: { runningNs: number; onGpuNs: number; toNs: number } | null;
 }
 
@@ -53,7 +59,7 @@ export class ProgramActor<R extends Run = Run> extends StartedActor {
     [this.name, this.role] = [options.name, options.role];
   }
 
-  /** The first life of a victim, once it is over. */
+  /** The first run of a victim, once it has ended. */
   get measured(): Promise<R> {
     return this.#measured.promise;
   }

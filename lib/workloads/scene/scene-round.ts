@@ -26,7 +26,7 @@ const empty = (scene: Scene, why: Partial<Pick<SceneRound, 'failure' | 'invalid'
   notes: [],
 });
 
-/** Rejects only with the reason of the signal. */
+/** Measures one round of a scene. Rejects only with the reason of the signal. */
 export async function measureScene(
   scene: Scene,
   settings: ExecSettings,
@@ -95,7 +95,7 @@ async function play(request: Omit<SceneRequest, 'monitor'>, metricScene: MetricS
   return { ...round, notes: [...round.notes, ...unwritten] };
 }
 
-/** A worker shows before the runs that the limits of its tenant are in force. */
+/** Proves by a worker, before the runs, that the limits of its tenant are in force. */
 async function proveLimits(context: MeasureContext, metricScene: MetricScene, tenant: Tenant): Promise<void> {
   const worker = await metricScene.startWorker(tenant, 'bystander');
   try {

@@ -90,7 +90,10 @@ export class SceneRunner {
     }
   }
 
-  /** Forwards and backwards in turn, so that a drift of the machine meets all alike. */
+  /**
+   * Runs every victim alone and all together, forwards and backwards in turn, so that a drift of the machine affects
+   * all equally.
+   */
   async #turn(isWarmup: boolean, index: number, of: number): Promise<void> {
     const { scene, context } = this.#request;
     const what = `${isWarmup ? 'warm-up' : 'run'} ${index + 1} of ${of}`;

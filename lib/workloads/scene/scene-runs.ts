@@ -19,11 +19,13 @@ export type PlayedRun = Omit<MeasuredRun, 'cooled'>;
 export type VictimRuns = Record<Arm, MeasuredRun[]>;
 
 export interface SceneRound {
-  /** Why no number of the round counts: one of these three is then not null. */
+  /**
+   * Why no number of the round counts: a failure, else `invalid` or `unsupported`. All three are null if numbers count.
+   */
   failure: string | null;
   invalid: string | null;
   unsupported: string | null;
-  /** By victim. */
+  /** Runs of each victim that count, by its name. */
   victims: ReadonlyMap<string, VictimRuns>;
   warmups: ReadonlyMap<string, VictimRuns>;
   /** The largest CV of all victims, alone and together, after the first runs and after each repeat. */
@@ -41,7 +43,7 @@ export const noRuns = ({ tenants }: Scene): Map<string, VictimRuns> =>
 
 /** What rounds of one scene share. */
 export interface SceneMemory extends Memory {
-  /** By system: why what an earlier round measured is not of this scene. */
+  /** Why what an earlier round measured is not of this scene, by system. */
   readonly invalid: Map<string, string>;
 }
 
@@ -50,7 +52,7 @@ export interface SceneRequest {
   settings: ExecSettings;
   memory: SceneMemory;
   context: MeasureContext;
-  /** One for each tenant of the scene, with its limits. */
+  /** Tenants as the system sees them, with their limits, in the order of the scene's tenants. */
   tenants: readonly Tenant[];
   readGpu: () => Promise<GpuState | null>;
   monitor: RoundMonitor;

@@ -18,7 +18,7 @@ import type { Workload } from '../workload-type.js';
 /** Which run a start is for. */
 interface Which {
   isWarmup: boolean;
-  /** From 0. */
+  /** Number of the run, from 0. */
   index: number;
 }
 
@@ -44,7 +44,7 @@ export class SceneStarts {
     return this.#run(place, which);
   }
 
-  /** The tenant for a run in which all run together. */
+  /** Returns the tenant as an actor, for a run in which all run together. */
   actor(place: number, which: Which): Actor {
     const { scene, context, tenants } = this.#request;
     const tenant = scene.tenants[place] as SceneTenant;
@@ -67,7 +67,10 @@ export class SceneStarts {
     });
   }
 
-  /** More than all tenants can take together, so that no aggressor is stopped before the victims have ended. */
+  /**
+   * Time limit of an aggressor: more than all tenants can take together, so that none is stopped before the victims
+   * have ended.
+   */
   #mostSeconds(): number {
     const { timeoutSeconds, tenants } = this.#request.scene;
     return Math.min(LONGEST_S, (tenants.length + 1) * (timeoutSeconds + PER_RUN_S));
@@ -108,12 +111,17 @@ export class SceneStarts {
     return { ...run, gpu, load: served };
   }
 
-  /** To be called when all tenants have ended: until then, their processes would count as foreign to each other. */
+  /**
+   * Closes the records, once all tenants have ended: until then, their processes would count as foreign to each other.
+   */
   closeRecords(): void {
     for (const close of this.#open.splice(0)) close();
   }
 
-  /** It runs until it is stopped, however long that is. A later start finds what the first one left, such as the file of `ready`. */
+  /**
+   * The program without measurement, which runs until it is stopped. A later start has no `ready`, because it finds
+   * what the first one left, such as its file.
+   */
   #unmeasured(program: Workload, { life }: LifeRequest): Workload {
     const timeoutSeconds = this.#mostSeconds();
     return {
@@ -126,7 +134,10 @@ export class SceneStarts {
     };
   }
 
-  /** `run-0001-alone/victim`, `run-0001/victim`, `run-0001/trainer.2` of its second start. */
+  /**
+   * Path of the logs of a start without their ending: `run-0001-alone/victim`, `run-0001/victim`, or for a second start
+   * `run-0001/trainer.2`.
+   */
   #logsOf(name: string, { isWarmup, index }: Which, life?: LifeRequest): string | null {
     const { scene, settings, context } = this.#request;
     if (settings.logsOf === null) return null;

@@ -9,6 +9,6 @@ export const isScene = (workload: Workload): workload is Scene => workload.tenan
 export const victimsOf = ({ tenants }: Pick<Scene, 'tenants'>): Victim[] =>
   tenants.filter((tenant): tenant is Victim => tenant.role === 'victim');
 
-/** Programs of the user; a workload without tenants is one itself. */
+/** Programs of the user in a workload, which is itself the only one if it has no tenants. */
 export const programsIn = (workload: Workload): Workload[] =>
   isScene(workload) ? workload.tenants.flatMap((tenant) => ('program' in tenant ? [tenant.program] : [])) : [workload];

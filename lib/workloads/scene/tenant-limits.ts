@@ -6,10 +6,13 @@ import type { Limits, System, Tenant } from '../../systems/system.js';
 import type { Scene } from './scene-type.js';
 import type { SceneTenant } from '../workload-type.js';
 
-/** One for each tenant of the scene, in their order. */
+/** Tenants in the order of the scene's, with their limits, or why there are none. */
 type LimitedTenants = { tenants: Tenant[] } | { unsupported: string };
 
-/** `cardBytes`: null where NVML does not say. Throws UsageError where a limit does not fit the card. */
+/**
+ * Gives each tenant its limits. `cardBytes`: null where NVML does not say. Throws UsageError where a limit does not fit
+ * the card.
+ */
 export function limitedTenants({ tenants }: Scene, system: System, cardBytes: number | null): LimitedTenants {
   const wanted = tenants.map((tenant) => wantedLimits(tenant, system, cardBytes));
   const all = wanted.map((limits, place): Tenant => ({ id: FIRST_ID + place, ...(limits && { limits }) }));
@@ -27,7 +30,7 @@ export function limitedTenants({ tenants }: Scene, system: System, cardBytes: nu
   };
 }
 
-/** The wanted limits of those kinds that the system has. */
+/** Keeps the wanted limits of those kinds that the system has; null if there are none. */
 function wantedLimits(
   { name, limits: { memory, smPercent } }: SceneTenant,
   { capabilities: { memLimit, computeLimit } }: System,

@@ -7,18 +7,24 @@ import type { ProgramActor } from './program-actor.js';
 import type { Run } from '../program/run-once.js';
 import { timeOf } from '../program/run-phases.js';
 
-/** The least part of a victim's time for which every other tenant must run. Fixed in advance, as docs/exec.md says. */
+/**
+ * Least part of a victim's time for which every other tenant must run. The number is fixed in advance; docs/exec.md
+ * states it.
+ */
 export const LEAST_PRESENCE = 0.9;
 
-/** Twice the longest time between two marks of progress of a built-in aggressor: a victim may end between two marks. */
+/**
+ * How far apart marks of progress of a built-in aggressor may be: twice the longest time between two, because a victim
+ * may end between them.
+ */
 const MARKS_APART_NS = 2e8;
 
 interface Cast<R extends Run> {
   victims: readonly ProgramActor<R>[];
   aggressors: readonly Actor[];
-  /** Whether one must be at work before the next one is started. */
+  /** Whether each aggressor must be at work before the next one is started. */
   staggers: boolean;
-  /** Most time for aggressors to come to work, and for victims where they are started one by one. */
+  /** Time limit for aggressors to come to work, and for victims where they are started one by one. */
   readySeconds: number;
 }
 
@@ -27,14 +33,19 @@ export interface Together<R extends Run = Run> {
   failure: string | null;
   /** Why the numbers are not those of this scene. */
   invalid: string | null;
-  /** One for each victim, in their order; empty if something went wrong. */
+  /** Runs of the victims, in their order; empty if something went wrong. */
   runs: R[];
   presences: Presence[];
-  /** By victim: the least part of its time for which another one ran, and was on the GPU. */
+  /**
+   * For each victim by name, the least parts of its time, from 0 to 1, for which another tenant ran and was on the GPU.
+   */
   least: ReadonlyMap<string, { running: number; onGpu: number }>;
 }
 
-/** When it settles, nothing of any of them is left. Rejects with the reason of the signal, or where one is broken. */
+/**
+ * Starts the tenants and ends them. When this settles, nothing of any of them is left. Rejects with the reason of the
+ * signal, or where one is broken.
+ */
 export async function playTogether<R extends Run>(cast: Cast<R>): Promise<Together<R>> {
   const actors = [...cast.aggressors, ...cast.victims];
   const over = new AbortController();
@@ -62,7 +73,7 @@ const nothing = <R extends Run>(presences: Presence[], { name, isOfMeasured, why
   least: new Map(),
 });
 
-/** Resolves with what went wrong; null if every victim was measured. */
+/** Runs a scene until every victim was measured. Resolves with what went wrong before; null if nothing did. */
 function course<R extends Run>(cast: Cast<R>, actors: readonly Actor[], signal: AbortSignal): Promise<Trouble | null> {
   const { victims, aggressors, staggers, readySeconds } = cast;
   const steps = async () => {
@@ -84,7 +95,7 @@ function course<R extends Run>(cast: Cast<R>, actors: readonly Actor[], signal: 
   return Promise.race([steps(), ...actors.flatMap(({ trouble, broken }) => [trouble, broken])]);
 }
 
-/** The first that is not at work in time; null where all are. */
+/** Returns the first actor that is not at work in time; null where all are. */
 async function lateOne(group: readonly Actor[], seconds: number, signal: AbortSignal): Promise<Trouble | null> {
   // After an abort, nobody needs the answer.
   const late = sleep(1_000 * seconds, true, { signal }).catch(() => true);
@@ -103,7 +114,7 @@ interface Measured {
   time: { fromNs: number; toNs: number };
 }
 
-/** For which parts of a victim's time each other one ran, and was on the GPU. */
+/** Parts of a victim's time, from 0 to 1, for which each other tenant ran and was on the GPU. */
 function partsBeside({ name, time: { fromNs: from, toNs: to } }: Measured, presences: readonly Presence[]) {
   const part = (of: readonly Stretch[]) => total(clipped(merged(of), { from, to })) / (to - from);
   return presences
@@ -119,13 +130,13 @@ function leastBeside(victim: Measured, presences: readonly Presence[]) {
   };
 }
 
-/** Tenants that are a neighbour of a victim. If there is only one victim, it is a neighbour of none. */
+/** Tenants that are a neighbour of some victim. An only victim is a neighbour of none. */
 export function neighboursIn(presences: readonly Presence[]): Presence[] {
   const isOnly = presences.filter(({ role }) => role === 'victim').length === 1;
   return presences.filter(({ role }) => role === 'aggressor' || !isOnly);
 }
 
-/** Why one of them was not beside a victim; null where all were. */
+/** Why a neighbour was not beside a victim; null where all were. */
 function whyAbsent(victims: readonly Measured[], presences: readonly Presence[]): string | null {
   const failed = presences.find(({ failure }) => failure !== null);
   if (failed) return `${failed.name} did not run beside the victims: ${failed.failure}`;

@@ -13,15 +13,15 @@ import { checkNames, workloadsOf } from './read-workloads.js';
 import type { Workload, WorkloadSource } from '../workload-type.js';
 
 interface ExecConfig {
-  /** None where the file has no such key. */
+  /** Systems of the file; empty where it has no such key. */
   systems: System[];
   workloads: Workload[];
   sources: WorkloadSource[];
-  /** Null where the file has no such key. */
+  /** Prices of the file; null where it has no such key. */
   prices: Prices | null;
 }
 
-/** Relative paths in it are relative to its folder. */
+/** Reads the file of --config. Relative paths in it are relative to its folder. */
 export async function readExecConfig(file: string, surroundings: Surroundings): Promise<ExecConfig> {
   const text = await readYamlText(file, '--config');
   return parseExecConfig(text, file, { ...surroundings, folder: dirname(resolve(file)) });

@@ -10,12 +10,12 @@ const LONGEST_LABEL = 120;
 const parameterName = /^[A-Za-z][A-Za-z0-9]{0,30}$/;
 
 export interface Combination {
-  /** `batch=8,precision=fp16`; null where there is no matrix. */
+  /** The combination as part of an id: `batch=8,precision=fp16`; null where there is no matrix. */
   label: string | null;
   values: Readonly<Record<string, string>>;
 }
 
-/** In the order in which parameters and values are written, the last parameter fastest. */
+/** All combinations, in the order in which parameters and values are written, the last parameter fastest. */
 export function combinationsOf(place: Place): Combination[] {
   const raw = place.value('matrix');
   if (raw === undefined) return [{ label: null, values: {} }];
@@ -50,7 +50,7 @@ function valuesOf(place: Place, name: string, list: RawValue): string[] {
   return list as string[];
 }
 
-/** A part of ids: what a value holds beside letters, digits and `. _ + -` becomes `_`. */
+/** Makes a part of ids from a combination: characters other than letters, digits and `. _ + -` become `_`. */
 const labelOf = (combination: Readonly<Record<string, string>>): string =>
   Object.entries(combination)
     .map(([name, value]) => `${name}=${value.replace(/[^\w.+-]/g, '_')}`)
@@ -70,11 +70,11 @@ function checkLabels(place: Place, all: readonly Combination[]): void {
 
 const placeholder = /\{([A-Za-z][A-Za-z0-9]*)\}/g;
 
-/** Other braces stay: an argument may be JSON. */
+/** Replaces `{NAME}` by the value of the parameter. Other braces stay: an argument may be JSON. */
 const filledText = (text: string, { values }: Combination): string =>
   text.replace(placeholder, (whole, name: string) => (Object.hasOwn(values, name) ? (values[name] as string) : whole));
 
-/** The settings with the values of the combination; the matrix itself and the name stay as they are. */
+/** Fills the settings with the values of a combination; the matrix itself and the name stay as they are. */
 export function filled(settings: RawMap, combination: Combination): RawMap {
   const inner = (value: RawValue): RawValue => {
     if (typeof value === 'string') return filledText(value, combination);

@@ -5,7 +5,7 @@ import type { LoadPlan } from '../../load/load-plan.js';
 import type { GivenProgram, GivenWorkload } from './workload-schema.js';
 import { DEFAULTS, type Monitoring } from '../workload-type.js';
 
-/** Null without one. */
+/** Reads the load of a program; null without one. */
 export function loadOf({ load, ready }: GivenProgram, place: Place): LoadPlan | null {
   if (load === undefined) return null;
   if (ready === undefined)

@@ -14,7 +14,7 @@ import {
 import type { BuiltInAggressor, SceneTenant, TenantLimits } from '../workload-type.js';
 import type { Workload } from '../workload-type.js';
 
-/** What only a program that is measured has. */
+/** Settings of programs that are measured, which an aggressor does not have. */
 const victimKeys = ['stopAfter', 'load', 'metrics'] as const;
 const programKeys = ['argv', 'folder', 'env', 'passEnv', 'exit', 'ready', ...victimKeys] as const;
 const MOST_TENANTS = 16;
@@ -26,7 +26,10 @@ type ReadProgram = (given: GivenProgram, place: Place, name: string) => Workload
 
 type Own = GivenProgram & { tenants?: readonly RawMap[] | undefined; limits?: GivenLimits | undefined };
 
-/** Throws UsageError. `own`: the workload's own settings, which may have a program beside the tenants. */
+/**
+ * Reads the tenants of a scene. Throws UsageError. `own`: the workload's own settings, which may have a program beside
+ * the tenants.
+ */
 export function sceneTenants(own: Own, place: Place, readProgram: ReadProgram): SceneTenant[] {
   const { tenants = [] } = own;
   if (tenants.length === 0) throw place.expected('tenants', 'a list of tenants');

@@ -18,7 +18,7 @@ import { type CoolDown, type Readiness, type Workload, type WorkloadSource } fro
 
 const MOST_WORKLOADS = 200;
 
-/** Ids would clash, also where a disk does not tell upper from lower case. */
+/** Refuses names whose ids would clash, also where a disk does not tell upper from lower case. */
 export function checkNames(workloads: readonly Workload[]): void {
   if (workloads.length > MOST_WORKLOADS)
     throw new UsageError(
@@ -32,7 +32,7 @@ export function checkNames(workloads: readonly Workload[]): void {
   }
 }
 
-/** One, or of a matrix one for every combination. Throws UsageError. */
+/** Reads a workload, or with a matrix one for every combination. Throws UsageError. */
 export function workloadsOf({ settings, folder }: WorkloadSource): Workload[] {
   refuseUnrecorded(settings);
   const unnamed = checkKeys(new Place(settings, 'the workload'), keysOf(workloadSettings));
@@ -42,7 +42,7 @@ export function workloadsOf({ settings, folder }: WorkloadSource): Workload[] {
   return combinationsOf(place).map((combination) => oneWorkload(name, combination, settings, folder));
 }
 
-/** A stored workload has this text in place of a secret, and would run with it. */
+/** Refuses a stored workload that has a text in place of a secret, with which it would run. */
 function refuseUnrecorded(settings: RawMap): void {
   const names = notRecordedIn(settings);
   if (names.length === 0) return;
@@ -72,7 +72,7 @@ function oneWorkload(name: string, combination: Combination, settings: RawMap, f
   return { ...first.program, ...shared, name: label, tenants };
 }
 
-/** What the programs of a scene have in common. */
+/** Settings that the programs of a scene share. */
 type Shared = Omit<
   Workload,
   'name' | 'argv' | 'exitCodes' | 'ready' | 'stopAfterSeconds' | 'load' | 'metrics' | 'tenants'
@@ -91,7 +91,7 @@ const sharedOf = (given: GivenWorkload, place: Place, folder: string): Shared =>
   monitor: monitoringOf(given),
 });
 
-/** The program of a tenant. Its own settings override those of its scene. */
+/** Settings of a tenant's program: its own override those of its scene. */
 const within = (given: GivenProgram, place: Place, shared: Shared): Shared => ({
   ...shared,
   cwd: resolve(shared.cwd, given.folder ?? '.'),
@@ -114,7 +114,7 @@ function programOf(given: GivenProgram, place: Place, name: string, shared: Shar
   };
 }
 
-/** What the witness and the proofs are found by. */
+/** Variables that load the witness, or that systems and proofs depend on, which a workload may not set. */
 const ours = /^(LD_PRELOAD|LD_AUDIT|GVB_.*)$/;
 
 function environmentOf({ env = {}, passEnv = [] }: GivenProgram, place: Place): Record<string, string> {
@@ -127,7 +127,10 @@ function environmentOf({ env = {}, passEnv = [] }: GivenProgram, place: Place): 
   );
 }
 
-/** After a load it is stopped. */
+/**
+ * When the program is ready and when it is stopped; with a load, it is stopped after the load unless `stopAfter` says
+ * later.
+ */
 function endOf(given: GivenProgram, place: Place): Pick<Workload, 'ready' | 'stopAfterSeconds'> {
   const stopAfterSeconds = given.stopAfter ?? (given.load === undefined ? null : 0);
   if (stopAfterSeconds !== null && given.ready === undefined)
@@ -150,7 +153,7 @@ const coolDownOf = ({ coolDown: { pause, most, degrees } }: GivenWorkload): Cool
   degrees,
 });
 
-/** For a file that is shared: without secrets. */
+/** Removes secrets from a workload, for a file that is shared. */
 export const publicSource = ({ settings, folder }: WorkloadSource): WorkloadSource => ({
   settings: withoutSecrets(settings),
   folder,

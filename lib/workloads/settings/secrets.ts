@@ -12,7 +12,7 @@ const secretParameter = /signature|session|^(sig|sid|code|pwd)$/i;
 const publicHeader = (name: string, value: string): string =>
   secretHeader.test(name) || credentials.test(value) ? NOT_RECORDED : publicValue(name, value);
 
-/** Its secret parameters, and a user and password, are left out; what else is written stays as it is. */
+/** Removes secret parameters, user and password from a URL; the rest stays as it is written. */
 export function publicUrl(text: string): string {
   const withoutUser = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, `$1${NOT_RECORDED}@`);
   return withoutUser.replace(/([?&;])([^=&;#]*)=([^&;#]*)/g, (whole, before: string, name: string, value: string) =>
@@ -38,7 +38,7 @@ const changed = (map: RawMap, change: (name: string, value: string) => string): 
     Object.entries(map).map(([name, value]) => [name, typeof value === 'string' ? change(name, value) : value]),
   );
 
-/** For a file that is shared. */
+/** Removes secrets from settings, for a file that is shared. */
 export function withoutSecrets(settings: RawMap): RawMap {
   const inner = (value: RawValue): RawValue =>
     isMap(value) ? withoutSecrets(value) : Array.isArray(value) ? value.map(inner) : value;
@@ -54,7 +54,9 @@ export function withoutSecrets(settings: RawMap): RawMap {
 
 const places = ['env', 'headers', 'url', 'http'];
 
-/** Where a stored workload has the text in place of a secret: `env.HF_TOKEN`, `load.headers.authorization`. */
+/**
+ * Settings of a stored workload that have a text in place of a secret: `env.HF_TOKEN`, `load.headers.authorization`.
+ */
 export function notRecordedIn(value: RawValue, path: readonly string[] = []): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((each) => notRecordedIn(each, path)))];
   if (isMap(value)) return Object.entries(value).flatMap(([key, each]) => notRecordedIn(each, [...path, key]));
@@ -62,7 +64,7 @@ export function notRecordedIn(value: RawValue, path: readonly string[] = []): st
   return isSecret ? [path.join('.')] : [];
 }
 
-/** What a document says of a load: all but its body, which may be long. */
+/** The settings of a load for a document, without its body, which may be long. */
 export const loadRecord = ({ api, url, method, headers, requests, warmup, arrivals, timeoutMs }: LoadPlan) => ({
   api,
   url: publicUrl(url.href),

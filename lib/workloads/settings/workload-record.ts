@@ -25,9 +25,12 @@ interface WorkloadRecord {
   program: { path: string; state: string } | null;
   /** The commit of the working directory; null if it is in no repository. */
   git: { commit: string; hasChanges: boolean } | null;
-  /** A digest of all its settings and of the program's file. Two workloads that differ in it are not the same. */
+  /**
+   * A digest of all settings of the workload and of the program's file. Workloads with different digests are not the
+   * same.
+   */
   sha256: string;
-  /** Only of a scene. */
+  /** The tenants of a scene; absent for other workloads. */
   tenants?: readonly TenantRecord[];
 }
 
@@ -87,7 +90,7 @@ async function gitState(cwd: string): Promise<WorkloadRecord['git']> {
   return { commit: commit.trim(), hasChanges: changes !== '' };
 }
 
-/** Its standard output; null where there is no git, no repository, or it takes too long. */
+/** Runs git and returns its standard output; null where there is no git, no repository, or it takes too long. */
 async function git(cwd: string, args: readonly string[]): Promise<string | null> {
   const { PATH, HOME } = process.env;
   const started = local.start(['git', ...args], { environment: { PATH, HOME, GIT_OPTIONAL_LOCKS: '0' }, cwd });

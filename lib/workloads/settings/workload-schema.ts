@@ -37,7 +37,7 @@ import { choices, DEFAULTS } from '../workload-type.js';
 
 const MOST_WARMUP = 10_000;
 const MOST_ITERATIONS = 100_000;
-/** Long patterns are the ones that take for ever. */
+/** Longest pattern, in characters: long ones can take for ever. */
 const LONGEST_PATTERN = 500;
 const LONGEST_UNIT = 20;
 
@@ -48,7 +48,9 @@ const unit = (): Field<string, string> =>
     (given) => (given.length <= LONGEST_UNIT && !/[\p{Cc}]/u.test(given) ? given : undefined),
   );
 
-/** `3%` is relative; a number is in the unit of the metric, and for values that may be zero or negative. */
+/**
+ * A setting for δ: `3%` is relative; a number is in the unit of the metric, for values that may be zero or negative.
+ */
 const delta = (): Field<string | number, Delta> =>
   scalar(
     "a percentage such as 2%, or a number above 0 in the metric's unit",
@@ -200,7 +202,7 @@ export const workloadSettings = settings({
 
 export type GivenWorkload = v.InferOutput<typeof workloadSettings>;
 export type GivenTenant = v.InferOutput<typeof tenantSettings>;
-/** What a workload and a tenant have in common. */
+/** Settings that a workload and a tenant have in common. */
 export type GivenProgram = Pick<GivenTenant, keyof typeof program>;
 export type GivenMetric = v.InferOutput<typeof metricSettings>;
 export type GivenLimits = NonNullable<GivenTenant['limits']>;
