@@ -6,14 +6,17 @@ import { RANKING_TITLE } from './tables/ranking.js';
 import { SCENE_TITLE } from './tables/slowdowns.js';
 
 export interface ReportSection {
-  /** In a page, the id of its anchor. */
+  /** Id of the section, which is also its anchor in a page. */
   id: string;
   title: string;
-  /** Closed in a page until a reader opens it. */
+  /** Whether a page shows it closed, until a reader opens it. */
   isFolded?: true;
 }
 
-/** First what a reader decides from, then the evidence, and last what only a check of the evidence needs. */
+/**
+ * Sections in the order of reading: first what a reader decides from, then the evidence, and last what only a check of
+ * the evidence needs.
+ */
 export const sections = [
   { id: 'answer', title: 'Answer' },
   { id: 'violations', title: 'Violations' },

@@ -5,7 +5,7 @@ import { number } from '../../results/text/plain.js';
 import { asDrawn, LINE } from './text.js';
 import { axisLook, TEXT } from './theme.js';
 
-/** Between these bounds ECharts finds distinct ticks. Values beyond appear in tables but not in charts. */
+/** Bounds between which ECharts finds distinct ticks. Values beyond them appear in tables but not in charts. */
 const SMALLEST = 1e-12;
 const LARGEST = 1e15;
 
@@ -35,7 +35,7 @@ export const linear = (splitNumber: number, scale = false) => ({
   scale,
 });
 
-/** Powers of ten are labels enough if the values are this many times apart. */
+/** How many times apart values must be for powers of ten to be labels enough. */
 const WIDE = 20;
 
 /** A linear axis, or one with powers of 2 or 10, for the given values. */

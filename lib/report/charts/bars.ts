@@ -8,7 +8,7 @@ import { colourOf } from './theme.js';
 const described = ({ system, value, ci95 }: Cell, unit: string): string =>
   value === null ? `${system}: not measured` : `${system}: ${inOneLine(estimateText({ value, ci95 }, unit))}`;
 
-/** Null if no system has a value. */
+/** Draws a metric's value by system; null if no system has one. */
 export function barsPanel({ cells, unit }: Row): Panel | null {
   const rows = cells.map((cell, i) => ({
     name: cell.system,

@@ -55,7 +55,7 @@ function described({ of, values, five: [least, q1, middle, q3, most] }: Box, nam
 interface RoundPoint {
   system: number;
   value: number;
-  /** Vertical offset in pixels: rounds fan out from the top, so that a drift shows. */
+  /** Vertical offset in pixels: points of later rounds are lower, so that a drift shows. */
   down: number;
   tip: string;
 }
@@ -72,7 +72,7 @@ function pointsOf(boxes: readonly Box[], { cells, unit }: Row): RoundPoint[] {
   );
 }
 
-/** Boxes of both kinds can appear together if rounds failed. */
+/** Explains boxes. Both kinds can appear together if rounds failed. */
 function noteOf(boxes: readonly Box[]): string {
   const used = [...new Set(boxes.map(({ of }) => kinds[of]))].join(', or ');
   const isThinned = boxes.some(({ of, values }) => of === 'rounds' && values.length > MOST_POINTS);
@@ -90,7 +90,7 @@ function pointSeries(points: readonly RoundPoint[]): Panel['series'][number] {
   };
 }
 
-/** Null if nothing was measured twice. */
+/** Draws a metric's spread; null if nothing was measured twice. */
 export function boxesPanel(row: Row): Panel | null {
   const boxes = row.cells.flatMap(boxOf);
   if (boxes.length === 0) return null;

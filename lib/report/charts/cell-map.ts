@@ -1,4 +1,4 @@
-/** Rows by columns, darker means more; every cell shows its number, so no colour has to be distinguished. */
+/** Draws rows by columns. Darker means more; every cell shows its number, so no colour has to be distinguished. */
 import { LEVELS, NO_READING } from './heat.js';
 import { categories } from './axes.js';
 import type { Drawing } from './svg.js';
@@ -8,7 +8,7 @@ import { font, MUTED, stateless, SURFACE, TEXT } from './theme.js';
 const ROW = 30;
 const COLUMN = 84;
 const GAP = 10;
-/** Between the names of two rows. */
+/** Pixels between the names of two rows. */
 const BETWEEN = 6;
 const LONGEST_NAME = 180;
 const MOST = 24;
@@ -17,18 +17,18 @@ const MOST = 24;
 const inks = [TEXT, TEXT, TEXT, 'var(--heat-ink)', SURFACE, SURFACE];
 
 interface Cell {
-  /** Decides the colour; null: nothing is drawn but a line. */
+  /** The value that decides the colour; null draws only a line. */
   percent: number | null;
-  /** In the cell. */
+  /** The text in the cell. */
   text: string;
-  /** In the tip and the description. */
+  /** The text in the tip and in the description. */
   said: string;
 }
 
 interface CellMap {
   rows: readonly string[];
   columns: readonly string[];
-  /** By row, then by column. */
+  /** Cells by row, then by column. */
   cells: readonly (readonly Cell[])[];
   /** What the map shows. */
   label: string;
@@ -39,7 +39,7 @@ const levelOf = (percent: number): number => {
   return level < 0 ? LEVELS.length - 1 : level;
 };
 
-/** Null for a map with too many rows or columns for a drawing. */
+/** Draws a map; null if it has too many rows or columns. */
 export function cellMapDrawing({ rows, columns, cells: all, label }: CellMap): Drawing | null {
   if (rows.length > MOST || columns.length > MOST) return null;
   const cells = all.flatMap((of, row) => of.map((cell, column) => ({ ...cell, row, column })));

@@ -6,7 +6,7 @@ import { stacked } from './panel.js';
 import { rowBars } from './row-bars.js';
 import type { Drawing } from './svg.js';
 
-/** Null if no call has a cost that can be drawn. */
+/** Draws the costs of calls; null if none can be drawn. */
 export function costBars(calls: readonly CallEffect[], title: string): Drawing | null {
   const rows = calls.slice(0, MOST_CALLS).map((cost) => {
     const name = `${cost.call} (${cost.metric})`;

@@ -31,7 +31,7 @@ export interface Size {
 
 use([BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart, GridComponent, SVGRenderer]);
 
-/** ECharts cannot measure without a browser, and its own estimates are for a narrow font. */
+/** Sets how text is measured: ECharts cannot measure without a browser, and its own estimates are for a narrow font. */
 export const measureBy = (widthOf: (text: string) => number): void =>
   setPlatformAPI({ measureText: (text) => ({ width: widthOf(text) }) });
 

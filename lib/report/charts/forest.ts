@@ -11,12 +11,15 @@ import { verdictColour, verdictShapes } from './verdict-marks.js';
 const ROW = 22;
 const WIDTH = 1_000;
 const LONGEST = 420;
-/** Between an end of the axis and an arrow, in pixels, and beyond both ends, as a part of the axis. */
+/** Pixels between an end of the axis and an arrow. `SPACE` is beyond both ends, as a part of the axis. */
 const ARROW_AFTER = 12;
 const SPACE = 0.07;
 const ROWS_PER_DRAWING = 32;
 const MOST_ROWS = 256;
-/** Larger ratios become arrows: a ratio of a thousand would squeeze all others onto the line at 1. */
+/**
+ * Largest ratio on the axis. Larger ones become arrows: a ratio of a thousand would squeeze all others onto the line at
+ * 1.
+ */
 const FARTHEST = 16;
 const NEAREST = 1.02;
 
@@ -25,19 +28,19 @@ interface Ratio {
   row: Row;
   effect: Effect;
   ratio: number;
-  /** Null with one round. */
+  /** Interval of the ratio; null with one round. */
   ci95: [number, number] | null;
 }
 
 interface Forest {
   drawings: { category: string; drawing: Drawing }[];
-  /** How many ratios are left out of the drawings: those nearest to 1. */
+  /** Number of ratios that are left out of the drawings: those nearest to 1. */
   leftOut: number;
   /** Whether any value is beyond the axis. */
   goesBeyond: boolean;
 }
 
-/** Effects without a ratio, or without a logarithm of it, are listed in a table. */
+/** Ratios that can be drawn, by category. A table lists effects without a ratio, or without a logarithm of it. */
 export function ratiosOf(view: View): { category: string; ratios: Ratio[] }[] {
   const ofCategory = (rows: readonly Row[]) =>
     rows.flatMap((row) =>
@@ -94,7 +97,7 @@ const described = (ratio: Ratio): string => {
 
 const [ARROW, DOUBLE] = ['path://M0 0l5 5-5 5', 'path://M0 0l5 5-5 5M5 0l5 5-5 5'];
 
-/** What continues beyond the axis: an arrow for an interval, a double arrow for the ratio. */
+/** Arrows for what continues beyond the axis: one for an interval, a double one for the ratio. */
 function arrowsOf({ ratio, ci95, effect }: Ratio, row: number, [low, high]: [number, number]) {
   const [from, to] = ci95 ?? [ratio, ratio];
   const arrow = (value: number, end: number, way: 1 | -1) =>

@@ -1,4 +1,4 @@
-/** Chart of throughput and p99 latency: a mark for every point, bars for its intervals, and the front. */
+/** Draws throughput and p99 latency: a mark for every point, bars for its intervals, and the front. */
 import type { Coordinate, Front, FrontPoint } from '../../costs/fronts.js';
 import { isDrawable } from './axes.js';
 import { type Lines, straight } from './lines.js';
@@ -9,7 +9,7 @@ const RING = 16;
 
 const placeOf = ({ latency, throughput }: FrontPoint): Point => [latency.value, throughput.value];
 
-/** Ends that can be drawn. */
+/** Ends of an interval that can be drawn. */
 const ends = ({ interval }: Coordinate): readonly number[] => (interval?.every(isDrawable) === true ? interval : []);
 
 function spansOf(point: FrontPoint, colour: string): Interval[] {
@@ -21,7 +21,7 @@ function spansOf(point: FrontPoint, colour: string): Interval[] {
   ];
 }
 
-/** Systems in the order of the report, so that each looks the same as in other charts. */
+/** Draws a front. `systems` are in the order of the report, so that each looks the same as in other charts. */
 export function frontLines(front: Front, title: string, systems: readonly string[]): Lines {
   const points = front.points.filter((point) => placeOf(point).every(isDrawable));
   const named = [...new Set(points.map(({ system }) => system))];

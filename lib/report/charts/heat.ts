@@ -11,7 +11,7 @@ import { AXIS, MUTED } from './theme.js';
 
 const ROW = 18;
 const WIDTH = 1_000;
-/** Below the labels. */
+/** Pixels for the title below the labels. */
 const TITLE = 22;
 const LONGEST_NAME = 300;
 const MOST_ROWS = 48;
@@ -20,20 +20,20 @@ const MOST_BINS = 120;
 /** Upper limits of the levels in per cent. */
 export const LEVELS = [0, 20, 40, 60, 80, 100] as const;
 
-/** Drawn where there is no reading; looks unlike every level. */
+/** Look of a stretch without a reading, unlike every level. */
 export const NO_READING = { fill: AXIS, height: 2 } as const;
 
 interface Busy {
   system: string;
   /** Number of the round, from 1; null if there is only one. */
   round: number | null;
-  /** Seconds and percent. */
+  /** Readings as pairs of seconds and per cent. */
   readings: [number, number][];
   /** Seconds for which a reading counts if the next one is late. */
   hold: number;
 }
 
-/** Adjacent bins of one level, drawn as one; no level if there is no reading. */
+/** Adjacent bins of one level, drawn as one. The level is null if there is no reading. */
 interface Stretch {
   row: number;
   from: number;
@@ -44,7 +44,7 @@ interface Stretch {
 
 interface Heat {
   drawing: Drawing;
-  /** Every sampled round, drawn or not. */
+  /** Figures of every sampled round, drawn or not. */
   rounds: { name: string; mean: number; median: number; most: number }[];
   drawn: number;
 }
@@ -82,7 +82,7 @@ function drawnOf(all: readonly Busy[]): Busy[] {
 
 const levelOf = (percent: number): number => LEVELS.findIndex((level) => percent <= level);
 
-/** The mean of each bin's readings, or the last reading before it. */
+/** Returns the mean of each bin's readings, or the last reading before the bin. */
 function binned({ readings, hold }: Busy, bin: number): [at: number, percent: number][] {
   const bins = new Map<number, number[]>();
   for (const [time, percent] of readings) {
@@ -121,7 +121,7 @@ function roundOf({ system, round, readings }: Busy): Heat['rounds'][number] {
   return { name: named(system, round), mean: mean(values), median: medianOf(values) ?? 0, most };
 }
 
-/** Null if no round was sampled. */
+/** Draws how busy the GPU was; null if no round was sampled. */
 export function heatOf(view: View): Heat | null {
   const all = busyOf(view);
   const busy = drawnOf(all);

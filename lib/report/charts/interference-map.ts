@@ -1,11 +1,11 @@
-/** Victims by aggressors, darker means a larger loss. */
+/** Draws victims by aggressors; darker means a larger loss. */
 import { type InterferenceMap, type Pair, pairText } from '../isolation/interference.js';
 import { cellMapDrawing } from './cell-map.js';
 import type { Drawing } from './svg.js';
 
 const said = (pair: Pair | null): string => (pair === null ? 'not tried' : pairText(pair) || 'no value');
 
-/** Null for a map with too many rows or columns for a drawing. */
+/** Draws a map; null if it has too many rows or columns. */
 export function interferenceDrawing({ metric, system, victims, aggressors, cells }: InterferenceMap): Drawing | null {
   return cellMapDrawing({
     rows: victims,

@@ -27,7 +27,7 @@ interface Found {
 
 type Where = LineChart['where'];
 
-/** Rows of an array in the details, those with the given values. */
+/** Rows of an array in the details that have the values of `where`. */
 function rowsIn(details: unknown, rows: string, where: Where = {}): Record<string, unknown>[] {
   const list = isRecord(details) && Object.hasOwn(details, rows) ? details[rows] : null;
   if (!Array.isArray(list)) return [];
@@ -50,7 +50,7 @@ function fitsIn(details: unknown, { rows, field, a, b, where }: NonNullable<Line
   });
 }
 
-/** The line of medians over rounds. Null if no round has one. */
+/** The line of medians over rounds; null if no round has one. */
 function fitOf(fits: readonly Fit[]): Fit | null {
   const [a, b] = [medianOf(fits.map((fit) => fit.a)), medianOf(fits.map((fit) => fit.b))];
   return a === null || b === null ? null : { a, b };
@@ -62,7 +62,7 @@ function overRounds(found: readonly Found[]): Point[] {
   return [...grouped(found, ({ of }) => of).values()].map((points): Point => [middle(points, 0), middle(points, 1)]);
 }
 
-/** One line per system. */
+/** Makes one line per system. */
 const seriesOf =
   (metric: string, chart: LineChart) =>
   ({ categories }: View): Series[] =>

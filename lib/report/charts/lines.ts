@@ -20,10 +20,10 @@ export interface Fit {
 
 export interface Series {
   name: string;
-  /** The system's index, so that a system looks the same in every chart. */
+  /** Index of the system, so that it looks the same in every chart. */
   look: number;
   points: Point[];
-  /** Drawn in place of lines between the points. */
+  /** Straight line that is drawn in place of lines between the points. */
   fit?: Fit | null;
 }
 
@@ -43,7 +43,7 @@ export interface Lines {
   levels?: { name: string; y: number }[];
   /** Named ranges of the x axis, drawn behind the lines. */
   bands?: Band[];
-  /** A line is interrupted if its points are further apart than this, because nothing was measured in between. */
+  /** Distance between points from which on a line is interrupted, because nothing was measured in between. */
   gapAfter?: number;
   /** Minimum upper end of the y axis, so that drawings are comparable. */
   upTo?: number;
@@ -64,7 +64,7 @@ export interface Shown {
   leftOut: string[];
 }
 
-/** Computed once, so that legend and drawing agree on each series' look. */
+/** Selects the series to draw, once, so that legend and drawing agree on each series' look. */
 export function shownOf({ series, scales }: Lines): Shown {
   const all = series
     .map((one) => ({ ...one, points: drawable(one.points, scales) }))
@@ -73,7 +73,7 @@ export function shownOf({ series, scales }: Lines): Shown {
 }
 
 export interface Rows {
-  /** Column names. */
+  /** Names of the columns. */
   series: string[];
   rows: { x: number; ys: (number | null)[] }[];
 }
@@ -111,10 +111,10 @@ export const plane = (
 export const straight = (data: Point[], colour: string, type: LineSeriesOption['lineStyle'] & object) =>
   ({ type: 'line', ...stateless, symbol: 'none', data, lineStyle: { color: colour, ...type } }) as const;
 
-/** Enough for a straight line to be a smooth curve on logarithmic axes. */
+/** Number of pieces that make a straight line a smooth curve on logarithmic axes. */
 const STEPS = 60;
 
-/** From the first to the last of the points, as far as it is between their least and their greatest value. */
+/** Draws the fit from the first to the last point, where it is between the least and the greatest value. */
 function fitted({ fit, points, look }: Series, all: readonly Point[], scales: AxisScales): LineSeriesOption[] {
   const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
   if (!fit || first === undefined || last === undefined) return [];
@@ -141,7 +141,7 @@ function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
   });
 }
 
-/** Null if no line has two points and there are no scattered points. */
+/** Draws lines; null if no line has two points and there are no scattered points. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
   const { scattered, scales = {}, upTo } = lines;

@@ -15,7 +15,7 @@ export interface Interval {
   caps?: [from: boolean, to: boolean];
 }
 
-/** Along one axis or the other; the axes include both ends. */
+/** Draws intervals along either axis. The axes include both ends. */
 export const intervals = (list: readonly Interval[]): CustomSeriesOption => ({
   type: 'custom',
   ...still,
@@ -45,9 +45,9 @@ export const intervals = (list: readonly Interval[]): CustomSeriesOption => ({
 
 interface Box {
   x: [from: number, to: number];
-  /** Without it, a box is as high as the plot. */
+  /** Ends on the y axis; without them, a box is as high as the plot. */
   y?: [from: number, to: number];
-  /** Pixels around a row of a category axis. */
+  /** Height in pixels, around a row of a category axis. */
   height?: number;
   fill: string;
   name?: string;

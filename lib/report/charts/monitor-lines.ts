@@ -5,7 +5,7 @@ import { grouped } from '../../results/text/grouped.js';
 import type { Lines } from './lines.js';
 import type { Point } from './marks.js';
 
-/** Number of points that may be missing before a line is interrupted. */
+/** Number of missing points from which on a line is interrupted. */
 const PATIENCE = 3;
 
 interface Quantity {
@@ -32,7 +32,7 @@ function pointsOf(samples: readonly TimelineSample[], reading: Quantity['reading
   });
 }
 
-/** Leaves out charts for which NVML reported nothing. */
+/** Makes the charts, without those for which NVML reported nothing. */
 export function monitorLines(timeline: MonitorTimeline): Lines[] {
   const seconds = secondsPerPoint(timeline);
   const gpus = [...byGpu(timeline.samples)].sort(([a], [b]) => a - b);

@@ -10,7 +10,7 @@ const LONGEST_NAME = 150;
 const ROW = 28;
 const LABELS = 24;
 const GAP = 8;
-/** Between the names of two rows. */
+/** Pixels between the names of two rows. */
 const BETWEEN = 6;
 
 type Many<T> = T extends readonly (infer One)[] ? One : T;
@@ -23,10 +23,10 @@ export interface Panel {
   note?: string;
   grid: Part<'grid'>;
   xAxis: Part<'xAxis'>;
-  /** Names on the left, texts on the right. */
+  /** Axes with names on the left and texts on the right. */
   yAxis: [Part<'yAxis'>, Part<'yAxis'>];
   series: Part<'series'>[];
-  /** One list per series. */
+  /** Texts shown on hover, one list per series. */
   tips: string[][];
 }
 
@@ -34,7 +34,7 @@ type Axes = Pick<Panel, 'height' | 'grid' | 'xAxis' | 'yAxis'>;
 
 interface Look {
   xAxis?: Part<'xAxis'>;
-  /** Height of a row in pixels, if its name has one line. */
+  /** Height in pixels of a row whose name has one line. */
   row?: number;
   longest?: number;
   /** The colour of the text beside a row. */
@@ -58,7 +58,7 @@ export function rowAxes(names: readonly string[], beside: readonly string[], loo
   };
 }
 
-/** Stacks them in one drawing, because ECharts has a fixed cost per drawing. */
+/** Stacks panels in one drawing, because ECharts has a fixed cost per drawing. */
 export function stacked(panels: readonly Panel[], label: string, width = WIDTH): Drawing {
   const top = (index: number) => panels.slice(0, index).reduce((sum, { height }) => sum + height + GAP, 0);
   return {

@@ -19,7 +19,7 @@ const colours: Record<MemoryPath['outcome'], string> = {
 const described = ({ path, outcome, grantedBytes, limitBytes }: MemoryPath): string =>
   `${path}: ${outcome}${grantedBytes === null ? '' : `, granted ${bytes(grantedBytes)} under a limit of ${bytes(limitBytes)}`}`;
 
-/** Null if no path granted anything. */
+/** Draws memory paths; null if none granted anything. */
 export function pathBars(all: readonly MemoryPath[], title: string): { drawing: Drawing; leftOut: string[] } | null {
   const paths = all.slice(0, MOST_PATHS);
   const rows = paths.map((path) => {

@@ -1,10 +1,10 @@
-/** GPUs by GPUs, darker means faster. */
+/** Draws GPUs by GPUs; darker means faster. */
 import { number } from '../../results/text/plain.js';
 import { fastestOf, type PeerMatrix } from '../tables/peer-matrix.js';
 import { cellMapDrawing } from './cell-map.js';
 import type { Drawing } from './svg.js';
 
-/** Null for more GPUs than a drawing holds. */
+/** Draws a matrix; null if it has more GPUs than a drawing holds. */
 export function peerDrawing(matrix: PeerMatrix): Drawing | null {
   const { metric, system, gpus, cells } = matrix;
   const names = gpus.map((gpu) => `GPU ${gpu}`);

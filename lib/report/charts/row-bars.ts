@@ -7,16 +7,16 @@ import { LEVEL_DASH, MUTED, stateless, TEXT } from './theme.js';
 
 interface BarRow {
   name: string;
-  /** Null: no bar. */
+  /** Length of the bar; null draws none. */
   value: number | null;
   ci95: readonly [number, number] | null;
-  /** On the right. */
+  /** The figure on the right of the bar. */
   figure: string;
   tip: string;
   colour: string;
 }
 
-/** Null if no row has a bar; `limit` is drawn as a line across all. */
+/** Draws bars, and `limit` as a line across all; null if no row has a bar. */
 export function rowBars(rows: readonly BarRow[], label: string, limit?: number): Panel | null {
   const bars = rows.flatMap((bar, row) => (isDrawable(bar.value) ? [{ ...bar, value: bar.value, row }] : []));
   if (bars.length === 0) return null;

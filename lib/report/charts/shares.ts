@@ -23,7 +23,7 @@ interface Stretch {
 export interface Shares {
   system: string;
   limitPercent: number;
-  /** Mean over the second half; null if there is none. */
+  /** Mean over the second half of the load; null if there is none. */
   achievedPercent: number | null;
   /** Length of a slot in seconds. */
   stretch: number;
@@ -79,7 +79,7 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
   };
 }
 
-/** One drawing per system, because the bars of several would hide one another. */
+/** Draws one chart per system, because the bars of several would hide one another. */
 export function sharesOf({ computeLimits, systems }: View): { charts: Shares[]; leftOut: string[] } {
   const checked = computeLimits.filter(({ sharesPercent, binMs }) =>
     [...sharesPercent, sharesPercent.length * binMs || null].every(isDrawable),

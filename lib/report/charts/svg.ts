@@ -6,9 +6,9 @@ import { widthOf } from './text.js';
 export interface Drawing {
   option: ChartOption;
   size: Size;
-  /** A sentence that says what it is and shows. */
+  /** A sentence that says what the drawing is and shows. */
   label: string;
-  /** The text shown on hover, by series and then by data point. */
+  /** Texts shown on hover, by series and then by data point. */
   tips: readonly (readonly string[])[];
 }
 

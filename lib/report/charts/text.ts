@@ -32,10 +32,10 @@ export const asDrawn = (text: string): string =>
 /** Pixels between the lines of a name. */
 export const LINE = 14;
 
-/** A line may end after one of these. */
+/** Matches characters after which a line may end. */
 const BREAKS = /[\s\-/=,:@.+_]/;
 
-/** How much of a text fits: up to the last place for a break, or as many characters as there is room for. */
+/** Number of characters that fit on a line, up to the last place for a break if there is one. */
 function fitting(characters: readonly string[], width: number): number {
   let [used, count, after] = [0, 0, 0];
   for (const character of characters) {
@@ -47,7 +47,7 @@ function fitting(characters: readonly string[], width: number): number {
   return count;
 }
 
-/** The text in lines of at most this width, complete: names differ at any place. */
+/** Breaks a text into lines of at most this width. Nothing is left out: names may differ at any place. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (let rest = [...text.replace(/\s+/g, ' ')]; rest.length > 0;) {
@@ -59,9 +59,9 @@ export function wrapped(text: string, width: number): string[] {
 }
 
 interface WrappedNames {
-  /** Each with its lines. */
+  /** Names, each with its lines. */
   texts: string[];
-  /** Lines of the one that has most. */
+  /** Number of lines of the longest name. */
   most: number;
   /** Width of the widest line. */
   width: number;

@@ -7,7 +7,7 @@ export const SURFACE = 'var(--page)';
 /** Background for marks of every colour. */
 export const BAND = 'var(--heat-0)';
 
-/** The page overrides it; ECharts requires one. */
+/** A placeholder, which ECharts requires and the page overrides. */
 export const font = { fontFamily: 'f', fontSize: 12 } as const;
 
 const SYSTEM_COLOURS = 8;
@@ -19,7 +19,7 @@ const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [8, 3, 2, 3], [2, 2]];
 /** The colour of reference values, e.g. a limit. */
 export const LEVEL_DASH = [5, 3];
 
-/** Of lines through points. */
+/** Width of lines through points, in pixels. */
 export const LINE_WIDTH = 1.75;
 
 export interface Look {

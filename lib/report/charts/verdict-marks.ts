@@ -1,6 +1,6 @@
 /**
- * Verdicts are distinguished by shape, not only by colour: `slower` points in the worse direction, `faster` in the
- * better one.
+ * Shapes of verdicts, which are distinguished by shape, not only by colour: `slower` points in the worse direction,
+ * `faster` in the better one.
  */
 import type { Verdict } from '../../results/text/effect-text.js';
 
@@ -10,7 +10,7 @@ interface Shape {
   isHollow?: true;
 }
 
-/** Shared by drawings and the text beside them. */
+/** Shapes that drawings and the text beside them share. */
 export const verdictShapes: Record<Verdict, Shape> = {
   slower: { d: 'M0 0l10 5-10 5z' },
   faster: { d: 'M10 0L0 5l10 5z' },

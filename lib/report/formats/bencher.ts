@@ -1,4 +1,6 @@
-/** Bencher Metric Format: benchmark → measure → value and interval. Times are its `latency`, in nanoseconds. */
+/**
+ * Writes the Bencher Metric Format: benchmark → measure → value and interval. Times are its `latency`, in nanoseconds.
+ */
 import { baseUnit } from '../text/base-units.js';
 import { plain } from '../../results/text/plain.js';
 import { type Cell, type Row, rowsOf, type View } from '../../results/view.js';

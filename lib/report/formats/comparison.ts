@@ -23,7 +23,7 @@ import { type Column, fits, table } from '../tables/table.js';
 import { WATERMARK } from './terminal.js';
 import { againstBaseline, type Missing, type Row, type SystemView, type View, viewOf } from '../../results/view.js';
 
-/** Side by side if the screen is wide enough, else several tables with fewer systems, each with the baseline. */
+/** Tables of a category: one if the screen is wide enough, else several with fewer systems, each with the baseline. */
 function categoryTables({ systems }: View, category: string, rows: readonly Row[], on: Screen): string {
   const baseline = systems.filter(({ isBaseline }) => isBaseline);
   const others = systems.filter(({ isBaseline }) => !isBaseline);

@@ -18,7 +18,7 @@ const order = ['failed', 'invalid', 'inconclusive', 'passed', 'not measured'] as
 const rank = ({ countsAs, outcome }: Case): number =>
   (countsAs === 'failed' ? 0 : order.length) + order.indexOf(outcome);
 
-/** An outcome and, if the name does not tell, how it counts. */
+/** Names an outcome and, if the name does not tell, how it counts. */
 function outcomeText({ outcome, countsAs }: Case): string {
   if (countsAs === 'failed') return outcome === 'failed' ? 'FAILED' : `FAILED (${outcome})`;
   return outcome === 'inconclusive' ? 'passed (inconclusive)' : outcome;

@@ -74,7 +74,7 @@ function trendRow({ metric, name, at, unit, system, points, first, last, changeP
   ];
 }
 
-/** The metric's δ in its unit. */
+/** Converts the metric's δ to its unit. */
 function smallestThatCounts(metric: string, values: readonly number[]): number {
   const delta = findMetric(metric)?.delta;
   if (!delta) return 0;

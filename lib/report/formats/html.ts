@@ -48,7 +48,7 @@ const header = ({ view }: Page, title: string): Markup =>
 
 type Content = ReportSection & { content: Markup };
 
-/** The answer needs no visible heading: it follows the page's own. */
+/** Opens a section. The answer needs no visible heading: it follows the page's own. */
 const opening = ({ id, title, content }: Content): Markup =>
   html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title" class="unseen">${title}</h2>

@@ -4,7 +4,7 @@
 const CHUNK = 2 ** 20;
 
 /**
- * The text is in chunks and in pure ASCII: a single character beyond Latin-1 doubles the memory for the whole text,
+ * Writes a document in chunks of pure ASCII: a single character beyond Latin-1 doubles the memory for the whole text,
  * here and in its readers. One line per number would double it again if there are raw samples.
  */
 export function jsonReport(document: object): string[] {

@@ -17,7 +17,7 @@ export function junitReport(found: GateDocument): string {
 ${suites}</testsuites>`}\n`;
 }
 
-/** If there are no cases: one error, because readers would take an empty file for a pass. */
+/** Writes one error if there are no cases, because readers would take an empty file for a pass. */
 export function unjudgedJunitReport(type: string, reason: string): string {
   return `${xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="gpu-virt-bench gate" tests="1" failures="0" errors="1" skipped="0">
@@ -31,7 +31,7 @@ export function unjudgedJunitReport(type: string, reason: string): string {
 
 type Result = 'failure' | 'error' | 'skipped' | 'passed';
 
-/** An error is a failed measurement; a failure is a threshold that is not met. */
+/** Converts a case to JUnit: an error is a failed measurement, a failure a threshold that is not met. */
 function resultOf({ outcome, countsAs, kind }: Case): Result {
   if (countsAs === 'failed')
     return outcome === 'invalid' || (kind === 'measured' && outcome === 'failed') ? 'error' : 'failure';

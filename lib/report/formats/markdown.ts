@@ -73,7 +73,7 @@ const bodies: Bodies<Body> = {
   environment: (_, { facts, environment }) => factTable([...facts, ...environment]),
 };
 
-/** Omits sections without content. */
+/** Writes the report, without sections that have no content. */
 export function markdownReport(view: View, words: Words): string {
   const names = view.systems.map(({ name }) => name).join(', ');
   const incomplete = incompleteText(view.document);
@@ -91,7 +91,7 @@ export function markdownReport(view: View, words: Words): string {
 
 const joined = (...parts: (string | null)[]): string | null => parts.filter(Boolean).join('\n\n') || null;
 
-/** Every finding, where a cause has more than one. */
+/** Lists every finding, because a cause may have more than one; null without violations. */
 function foundViolations({ violations }: View): string | null {
   if (violations.length === 0) return null;
   const columns = [left('System'), left('Metric'), left('What was seen')];

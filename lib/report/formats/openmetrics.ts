@@ -11,7 +11,7 @@ type Labels = Record<string, string>;
 
 interface Family {
   name: string;
-  /** Suffix of the name, if any. */
+  /** Suffix of the name; undefined without a unit. */
   unit?: string;
   help: string;
   samples: [labels: Labels, value: number][];
@@ -41,7 +41,7 @@ function commonLabels({ systems, simulated }: View): Labels {
   };
 }
 
-/** A family appears once, however many programs have a metric of that name. */
+/** Joins families of one name, however many programs have a metric of that name. */
 const merged = (families: readonly Family[]): Family[] =>
   [...grouped(families, ({ name }) => name).values()].map((same) => ({
     ...(same[0] as Family),
@@ -49,8 +49,8 @@ const merged = (families: readonly Family[]): Family[] =>
   }));
 
 /**
- * `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`, and the two ends of its interval. Metrics of programs are
- * named `gpu_virt_bench_program_wall_seconds`, with the program as a label, and the tenant of a scene.
+ * Families of a value and the two ends of its interval: `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`. Metrics
+ * of programs are named `gpu_virt_bench_program_wall_seconds`, with the program as a label, and the tenant of a scene.
  */
 function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
   const { name: base, factor } = baseUnit(unit);
@@ -74,7 +74,7 @@ function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
   ];
 }
 
-/** `PROGRAM/key`, or `SCENE/TENANT/key/form`. */
+/** Splits an id of the form `PROGRAM/key`, or `SCENE/TENANT/key/form`. */
 function programOf(id: string): { key: string | undefined; labels: Labels } {
   const [program = '', ...rest] = id.split('/');
   if (rest.length < 2) return { key: rest[0], labels: rest.length === 0 ? {} : { program } };
@@ -82,7 +82,7 @@ function programOf(id: string): { key: string | undefined; labels: Labels } {
   return { key: key.join('_'), labels: { program, tenant } };
 }
 
-/** Removes the digits that binary multiplication adds: 4.5 us becomes 4.5e-06 s. */
+/** Multiplies without the digits that binary arithmetic adds: 4.5 us becomes 4.5e-06 s. */
 const scaled = (value: number, factor: number): number => Number((value * factor).toPrecision(15));
 
 const slug = (text: string): string =>

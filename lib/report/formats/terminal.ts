@@ -42,7 +42,7 @@ export function runReport(document: RunDocument, on: Screen = screen()): string 
   ].join('\n');
 }
 
-/** If the interval is over processes, a process is the sample. */
+/** Number of samples. If the interval is over processes, a process is the sample. */
 function sampleCount({ stats, processes, ciScope }: MetricResult): string {
   return ciScope === 'between-processes' ? `${processes} processes` : `${stats?.count ?? 0}`;
 }

@@ -36,7 +36,7 @@ function badge(word: Word): Markup {
   );
 }
 
-/** A reason may be a paragraph; the tables have it in full. */
+/** Most characters of a note: a reason may be a paragraph, and the tables have it in full. */
 const NOTE = 110;
 
 function figureMarkup(figure: Figure): Markup {
@@ -52,7 +52,7 @@ function figureMarkup(figure: Figure): Markup {
   </div> `;
 }
 
-/** A line without any figure takes as little room as it has to say. */
+/** Draws a line; one without any figure takes little room. */
 const lineMarkup = (line: Line): Markup =>
   isSilent(line)
     ? html`<div class="answer-line silent">
@@ -72,7 +72,7 @@ const cardMarkup = ({ system, lines }: Card): Markup =>
     </dl>
   </article> `;
 
-/** When, where and how often: the rest is in the last sections. */
+/** Facts that stand below the answer; the last sections have the others. */
 const MADE_OF = ['Driver', 'Tier', 'Rounds', 'Started'];
 
 export function answer({ words }: Page): Markup {

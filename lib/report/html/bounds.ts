@@ -83,7 +83,7 @@ export function boundedView(view: View): View {
   };
 }
 
-/** All texts of an answer; commands may be long. */
+/** Shortens a text of an answer. Commands may be longer than other texts. */
 function boundedText(value: unknown, key: string): unknown {
   return typeof value === 'string' ? (key === 'command' ? prose(value) : sentence(value)) : value;
 }

@@ -23,7 +23,7 @@ function systemMarkup(costs: SystemCosts): Markup {
   ${rest !== null && html`<p>${rest}</p> `}`;
 }
 
-/** Null if no system intercepts a call. */
+/** Costs of calls; null if no system intercepts a call. */
 export function costs({ view }: Page): Markup | null {
   const systems = callCosts(view);
   return systems.length === 0

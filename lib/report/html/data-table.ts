@@ -4,7 +4,7 @@ import { cellOf, type DataCell, type DataTable } from '../tables/table-data.js';
 import { sentence } from './bounds.js';
 import { scaled, spanned, table, text, unbroken } from './table.js';
 
-/** Text above this number of characters needs a wide column. */
+/** Number of characters above which a text needs a wide column. */
 const LONG = 40;
 
 function cellMarkup(cell: DataCell, isNumeric: boolean): Markup {
@@ -27,7 +27,7 @@ export const dataTable = ({ title, columns, rows }: DataTable): Markup =>
     }),
   });
 
-/** A sentence and the table that it is about; null without one. */
+/** Puts a sentence before the table that it is about; null without a table. */
 export const noted = (note: string, content: DataTable | null): Markup | null =>
   content &&
   html`<p class="note">${note}</p>

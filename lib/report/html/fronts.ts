@@ -13,7 +13,7 @@ import type { Page } from './page-content.js';
 import { items } from './prose.js';
 import { figure, interval, text } from './table.js';
 
-/** Null without two points to compare. */
+/** Charts and tables; null without two points to compare. */
 export function fronts({ view }: Page): Markup | null {
   const { drawn, leftOut } = frontsIn(view);
   if (drawn.length === 0) return null;
@@ -23,7 +23,7 @@ export function fronts({ view }: Page): Markup | null {
     ${without(leftOut.map(name))}`;
 }
 
-/** Shortens the names, because the document may come from anywhere. */
+/** Shortens the names of a front, because the document may come from anywhere. */
 const bounded = (front: Front): Front => ({
   ...front,
   program: name(front.program),

@@ -15,7 +15,7 @@ interface Finding {
   rounds: number;
 }
 
-/** One entry per finding, however many rounds have it; the detail is the first round's. */
+/** Makes one entry per finding, however many rounds have it; the detail is the first round's. */
 function findings(view: View): Finding[] {
   const found = new Map<string, Finding>();
   for (const { name: system, rounds } of view.systems)

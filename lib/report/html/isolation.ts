@@ -25,7 +25,7 @@ import { items } from './prose.js';
 import { recoveryTables } from './recovery.js';
 import { table, text } from './table.js';
 
-/** How many systems fit side by side, on paper too. */
+/** Most systems that fit side by side, on paper too. */
 const MOST_BESIDE = 3;
 const MOST_CHARTS = 96;
 
@@ -128,7 +128,7 @@ interface Part {
   isCard: boolean;
 }
 
-/** One metric: its tables, then its drawings. */
+/** Draws one metric: its tables, then its drawings. */
 function metricPart(id: string, name: string, parts: readonly Part[]): Markup | null {
   const own = parts.filter(({ metric }) => metric === id);
   if (own.length === 0) return null;
@@ -140,7 +140,7 @@ function metricPart(id: string, name: string, parts: readonly Part[]): Markup | 
   </div> `;
 }
 
-/** One list per metric. */
+/** Makes one list per metric. */
 const remarkLists = (view: View) =>
   [...grouped(remarksOf(view), ({ metric }) => metric)].map(([metric, own]) => ({
     metric,

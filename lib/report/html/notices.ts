@@ -1,4 +1,4 @@
-/** What a reader must know before any number; printed on every page. */
+/** What a reader must know before any number. It is printed on every page. */
 import type { ResultDocument } from '../../results/kinds.js';
 import { incompleteText } from '../tables/incomplete.js';
 import { html, type Markup } from '../text/markup.js';
@@ -12,7 +12,7 @@ export function incompleteNotice(document: ResultDocument): Markup | null {
   return text === null ? null : html`<p class="notice interrupted" role="note">${sentence(text)}</p> `;
 }
 
-/** A drawing instead of a background, which printers omit. */
+/** The watermark is a drawing, because printers omit backgrounds. */
 export const watermark = html`<svg class="watermark" width="100%" height="100%" aria-hidden="true">
   <defs>
     <pattern id="watermark" width="500" height="200" patternUnits="userSpaceOnUse" patternTransform="rotate(-24)">

@@ -11,7 +11,7 @@ const shapes: Record<State, string | null> = {
   plain: null,
 };
 
-/** Words up to this length stay on the line of their mark; longer ones may wrap. */
+/** Longest word that stays on the line of its mark; longer ones may wrap. */
 const SHORT = 16;
 
 export function outcomeBadge({ state, word }: Outcome): Markup {

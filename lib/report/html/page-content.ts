@@ -8,5 +8,5 @@ export interface Page {
   words: Words;
 }
 
-/** Null if there is nothing to say. */
+/** The content of a section; null if there is nothing to say. */
 export type Body = (page: Page) => Markup | null;

@@ -1,4 +1,4 @@
-/** Paragraphs, lists of facts, commands. */
+/** Markup of paragraphs, lists of facts, and commands. */
 import { html, type Markup } from '../text/markup.js';
 
 export const paragraphs = (texts: readonly string[]): Markup => html`${texts.map((text) => html`<p>${text}</p> `)}`;

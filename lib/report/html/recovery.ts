@@ -5,7 +5,7 @@ import { html, type Markup } from '../text/markup.js';
 import { outcomeBadge } from './outcome-badge.js';
 import { scaled, table, text } from './table.js';
 
-/** How many systems fit side by side, with three columns each. */
+/** Most systems that fit side by side, with three columns each. */
 const MOST_BESIDE = 2;
 const NONE = html`<td class="none">–</td>`;
 const COLUMNS = [{ title: 'Told' }, { title: 'How soon', numeric: true }, { title: 'Recovered' }];

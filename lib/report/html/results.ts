@@ -13,7 +13,7 @@ import { count, figure, type Heading, interval, metricRow, scaled, spanned, tabl
 import { tallies } from '../tables/tally.js';
 import { judgement, verdictBadge } from './verdict.js';
 
-/** Where an effect is invalid, also rounds that were measured show no value. */
+/** Statuses in place of a value. Where an effect is invalid, rounds that were measured show no value either. */
 const stateOf = ({ results, effect }: Cell): string => {
   const states = new Set<string>(results.map(({ status }) => status));
   if (effect?.verdict === 'invalid' || states.has('invalid')) states.delete('ok');
@@ -51,7 +51,7 @@ function headings(systems: readonly SystemView[]): { groups: Heading[]; headings
   };
 }
 
-/** How many systems fit side by side, on paper too: systems with a verdict take three columns each. */
+/** Most systems that fit side by side, on paper too: systems with a verdict take three columns each. */
 const MOST_COMPARED = 2;
 const MOST_APART = 8;
 
@@ -96,7 +96,8 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
 }
 
 /**
- * Effects that a logarithmic axis cannot show. Null if there is no ratio at all: the tables below then show everything.
+ * Table of effects that a logarithmic axis cannot show; null if there is no ratio at all: the tables below then show
+ * everything.
  */
 function withoutRatio(view: View): Markup | null {
   const placed = new Set(ratiosOf(view).flatMap(({ ratios }) => ratios.map(({ effect }) => effect)));
@@ -119,7 +120,7 @@ function withoutRatio(view: View): Markup | null {
   });
 }
 
-/** Hidden until the script runs, because they do nothing without it. */
+/** Controls of the filter, hidden until the script runs, because they do nothing without it. */
 const controls = (view: View): Markup =>
   html`<div class="controls" id="filter" role="search" aria-label="Metrics" hidden>
     <label>Find a metric <input type="search" id="filter-text" autocomplete="off" spellcheck="false" /></label>
@@ -135,7 +136,7 @@ const controls = (view: View): Markup =>
     <output id="filter-count" for="filter-text"></output>
   </div> `;
 
-/** The number of metrics by verdict and system. */
+/** Table of the number of metrics by verdict and system. */
 function tally(view: View): Markup | null {
   const rows = tallies(view).map(
     ({ system, counts }) =>

@@ -6,7 +6,7 @@ import type { Page } from './page-content.js';
 import { count, figure, metricRow, scaled, table, text, unbroken } from './table.js';
 import { verdictBadge } from './verdict.js';
 
-/** Has no sort scale of its own: a tiny p value says no more than that it is tiny. */
+/** A p value, without a sort scale of its own: a tiny one says no more than that it is tiny. */
 const p = (value: number | null): Markup =>
   value !== null && value < 0.0001 ? scaled(value, null, unbroken('< 0.0001')) : figure(value);
 

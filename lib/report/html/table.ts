@@ -4,13 +4,13 @@ import { number } from '../../results/text/plain.js';
 import { digits, range } from '../../results/text/quantity.js';
 import type { Row } from '../../results/view.js';
 
-/** Tables with fewer columns are not stretched to the page width. */
+/** Number of columns below which a table is not stretched to the page width. */
 const SPARSE = 4;
 
 export interface Heading {
   title: string;
   numeric?: boolean;
-  /** Number of columns it spans, in a table with two rows of headings. */
+  /** Number of columns under the heading, in a table with two rows of headings. */
   span?: number;
 }
 
@@ -54,10 +54,10 @@ export function table({ caption, groups, headings, rows }: TableOptions): Markup
 
 export const text = (content: Interpolated): Markup => html`<td>${content}</td>`;
 
-/** Non-breaking spaces keep a sign with its number, and an interval's end with its dots. */
+/** Keeps a sign with its number, and an interval's end with its dots, by non-breaking spaces. */
 export const unbroken = (said: string): string => said.replace(/([×<]) /g, '$1\u00a0').replace(' …', '\u00a0…');
 
-/** Sorts by `value` among cells of the same unit; a ratio has none. */
+/** A cell that sorts by `value` among cells of the same unit; a ratio has none. */
 export const scaled = (value: number | null, unit: string | null, content: Interpolated): Markup =>
   value === null
     ? html`<td class="num none">${content}</td>`
@@ -68,11 +68,11 @@ const numeric = (value: number | null, shown: (value: number) => string, rest: I
     ? html`<td class="num none">–${rest}</td>`
     : html`<td class="num" data-sort="${value}">${shown(value)}${rest}</td>`;
 
-/** A measured value. */
+/** A cell with a measured value. */
 export const figure = (value: number | null, rest: Interpolated = null): Markup =>
   numeric(value, (each) => digits(each), rest);
 
-/** A counted or configured value. */
+/** A cell with a counted or configured value. */
 export const count = (value: number | null): Markup => numeric(value, number, null);
 
 export const spanned = (interval: string | null): Markup | null =>
@@ -80,7 +80,7 @@ export const spanned = (interval: string | null): Markup | null =>
 
 export const interval = (ci95: readonly [number, number] | null): Markup | null => spanned(ci95 && range(ci95));
 
-/** A row of a metric; the page's filter finds it by the id. */
+/** A row of a metric, which the page's filter finds by the id. */
 export const metricRow = ({ id, name }: Pick<Row, 'id' | 'name'>, cells: Interpolated, verdicts = ''): Markup =>
   html`<tr data-metric="${id}" ${verdicts !== '' && html` data-verdicts="${verdicts}"`}>
     <th scope="row"><span class="id">${id}</span> ${name}</th>

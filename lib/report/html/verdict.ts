@@ -18,7 +18,7 @@ export const verdictBadge = (verdict: Verdict): Markup =>
 export const judgement = ({ verdict, reason }: Effect): Markup =>
   html`${verdictBadge(verdict)}${reason !== undefined && html`<span class="reason">${reason}</span>`}`;
 
-/** Of the rule, in the order in which it decides. */
+/** Meanings of verdicts, in the order in which the rule decides. */
 export const meanings: Record<Verdict, string> = {
   same: 'shown to be too small to count',
   slower: 'shown to be worse',

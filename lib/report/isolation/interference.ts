@@ -4,7 +4,9 @@ import { number } from '../../results/text/plain.js';
 import { type DataTable, numeric } from '../tables/table-data.js';
 import { detailRows, type Interference } from './rows.js';
 
-/** Far more than any metric has; a larger document is truncated, and the report says so. */
+/**
+ * Most victims and aggressors, far more than any metric has. A larger document is truncated, and the report says so.
+ */
 const MOST = 40;
 
 export interface InterferenceMap {
@@ -14,12 +16,12 @@ export interface InterferenceMap {
   aggressors: string[];
   /** Pairs by victim, then by aggressor; null if the pair was not measured. */
   cells: (Pair | null)[][];
-  /** Names beyond the limit. */
+  /** Names of victims and aggressors beyond the limit. */
   leftOut: string[];
 }
 
 export interface Pair {
-  /** Null, with a reason. */
+  /** Slow-down in per cent; null with a reason. */
   percent: number | null;
   reason: string;
   /** Whether requests arrived faster than the victim served them: `percent` then grows for as long as it is measured. */
@@ -33,10 +35,10 @@ function pairOf(rows: readonly Interference[]): Pair | null {
   return { percent: medianOf(values), reason: reasons.join('; '), isQueue: rows.some(isQueue) };
 }
 
-/** Older documents only count the requests that were given up. */
+/** Whether a pair is a queue. Older documents only count the requests that were given up. */
 const isQueue = ({ overloaded, givenUp = 0 }: Interference): boolean => overloaded ?? givenUp > 0;
 
-/** `12 %`, `overloaded (12888 %)`, or why there is no number. */
+/** Formats a pair: `12 %`, `overloaded (12888 %)`, or why there is no number. */
 export function pairText({ percent, reason, isQueue: queue }: Pair): string {
   if (percent === null) return reason;
   return queue ? `overloaded (${number(percent)} %)` : `${number(percent)} %`;
@@ -90,7 +92,7 @@ interface Named {
   victim: string;
 }
 
-/** The largest number first. */
+/** Sorts pairs by their number, the largest first. */
 function sortedPairs({ victims, aggressors, cells }: InterferenceMap): Named[] {
   const pairs = cells.flatMap((row, v) =>
     row.flatMap((pair, a): Named[] => {
@@ -102,7 +104,10 @@ function sortedPairs({ victims, aggressors, cells }: InterferenceMap): Named[] {
   return pairs.sort((a, b) => b.percent - a.percent);
 }
 
-/** The largest slow-down, and beside whom there was a queue instead of one; null without any number. */
+/**
+ * Names the largest slow-down, and the neighbours beside which there was a queue instead of one; null without any
+ * number.
+ */
 export function worstText(map: InterferenceMap): string | null {
   const sorted = sortedPairs(map);
   const queues = sorted.filter((pair) => pair.isQueue);

@@ -5,7 +5,7 @@ import { number } from '../../results/text/plain.js';
 import { medianOf } from '../../results/view.js';
 import type { Limit } from './rows.js';
 
-/** Names beyond this are those that are not named elsewhere. */
+/** Most names of the largest group; longer lists become `the other 6`. */
 const FEW = 3;
 const KEPT = `within ${100 * LIMIT_TOLERANCE} % of it`;
 
@@ -14,7 +14,7 @@ interface Group {
   shapes: string[];
 }
 
-/** Shapes by what they get, to two digits: the least first, then those that keep the limit. */
+/** Groups shapes by what they get, to two digits: the least first, and last those that keep the limit. */
 function groupsOf(rows: readonly Limit[], limit: number): Group[] {
   const shares = [...grouped(rows, ({ shape }) => shape)].flatMap(([shape, own]) => {
     const percent = medianOf(own.flatMap(({ achievedPercent }) => achievedPercent ?? []));
@@ -42,7 +42,7 @@ function underLimit(rows: readonly Limit[], limit: number): string | null {
   return `limit ${number(limit)} %: ${texts.join(', ')}`;
 }
 
-/** `limit 30 %: 0 % (small kernels), 100 % (the other 6)`; null if no share was measured. */
+/** Summarises limits: `limit 30 %: 0 % (small kernels), 100 % (the other 6)`; null if no share was measured. */
 export function keptLimits(rows: readonly Limit[]): string | null {
   const texts = [...grouped(rows, ({ smPercent }) => smPercent)].flatMap(
     ([limit, own]) => underLimit(own, limit) ?? [],

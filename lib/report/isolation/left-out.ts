@@ -1,5 +1,5 @@
 /**
- * Details that do not have the shape of their kind: shown unchanged, so that nothing in a document is dropped silently.
+ * Shows details that do not have the shape of their kind unchanged, so that nothing in a document is dropped silently.
  */
 import type { View } from '../../results/view.js';
 import { detailRows, rowText } from './rows.js';

@@ -4,14 +4,14 @@ import type { View } from '../../results/view.js';
 import { outcomeTables, tally } from './outcome-tables.js';
 import { type Remark, remarksOf } from './remarks.js';
 
-/** Starts with the metric's id and, if there are several systems, its system. */
+/** Formats a remark, with its system if there are several. */
 const lineOf = ({ systems }: View, { metric, system, text }: Remark): string =>
   plain(`${systems.length > 1 ? `${system}, ${metric}` : metric}: ${text}`);
 
-/** Without the outcomes, for formats that have them in tables. */
+/** Lines of remarks alone, for formats that have the outcomes in tables. */
 export const remarkLines = (view: View): string[] => remarksOf(view).map((remark) => lineOf(view, remark));
 
-/** One per metric and system, in their order. */
+/** Lines of all details, one per metric and system, in their order. */
 export function isolationLines(view: View): string[] {
   const outcomes = outcomeTables(view).flatMap((one) =>
     one.systems.flatMap((system, index): Remark[] => {

@@ -1,4 +1,4 @@
-/** Memory paths of each system; of several rounds the one that granted most. */
+/** Memory paths of each system. If rounds differ, the one that granted most is shown. */
 import type { View } from '../../results/view.js';
 import { detailRows, type MemoryPath } from './rows.js';
 

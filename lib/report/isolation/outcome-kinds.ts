@@ -11,7 +11,10 @@ export interface Outcome {
   state: State;
   word: string;
   note: string;
-  /** The row in a list of outcomes, if its keys are too long or do not tell; and what about it, in short. */
+  /**
+   * Name of the row in a list of outcomes, if its keys are too long or do not tell. `brief` says what about it, in
+   * short.
+   */
   named?: string;
   brief?: string;
 }
@@ -19,7 +22,7 @@ export interface Outcome {
 /** One row in one round. */
 export interface Entry extends Outcome {
   keys: readonly string[];
-  /** If several rounds have the same outcome, the one with the greatest weight is shown. */
+  /** Weight by which one of several rounds with the same outcome is shown: the greatest. */
   weight: number;
 }
 
@@ -82,7 +85,7 @@ function harm(victim: string): string | null {
   return victim.endsWith('wrong results') ? 'neighbour had wrong results' : 'neighbour failed';
 }
 
-/** Which parts of the test failed; the sentences about them are among the violations. */
+/** Says which parts of the test failed; the sentences about them are among the violations. */
 const whatFailed = ({ expectedCode, code, victim, newTenant }: Fault): string =>
   [
     code === null ? 'it did not happen' : code !== expectedCode && `the tenant got ${code}`,
@@ -116,7 +119,7 @@ const faults: Kind = {
     }),
 };
 
-/** On the chip, bytes are a sum over scans of the same memory. */
+/** Says what was found. On the chip, bytes are a sum over scans of the same memory. */
 function foundText(surface: string, found: number, lookedAtBytes: number | undefined): string {
   const share = shareOnChip(surface, found, lookedAtBytes);
   return share === null ? formatBytes(found) : `${share} of what was scanned`;
@@ -173,7 +176,7 @@ const keysOf = ({ smPercent, shape }: Limit): string[] => [`${number(smPercent)}
 
 const percent = (value: number | null): string => (value === null ? 'not known' : `${number(value)} %`);
 
-/** NVML's utilisation is not judged, because a single block is enough for 100 %. */
+/** What NVML reports beside each limit. Its utilisation is not judged, because a single block is enough for 100 %. */
 const nvml: NonNullable<Kind['beside']> = {
   heading: 'NVML utilisation',
   entries: ({ limits: rows }) =>

@@ -1,11 +1,11 @@
-/** Tests as rows, their outcomes by system as columns: one table per kind, for every format. */
+/** Tables of tests as rows and their outcomes by system as columns: one per kind, for every format. */
 import { grouped } from '../../results/text/grouped.js';
 import { partly } from '../../results/rounds.js';
 import type { Cell, Row, View } from '../../results/view.js';
 import { type Entry, joined, type Kind, kinds, type Outcome, type State } from './outcome-kinds.js';
 import { detailRows } from './rows.js';
 
-/** Far more than any metric has; a larger document is truncated, and the report says so. */
+/** Most rows, far more than any metric has. A larger document is truncated, and the report says so. */
 const MOST_ROWS = 400;
 
 export interface OutcomeTable {
@@ -24,7 +24,7 @@ export interface OutcomeTable {
 
 const severity: readonly State[] = ['bad', 'unclear', 'good', 'plain', 'none'];
 
-/** The most severe outcome of all rounds, and how many rounds have it. */
+/** Returns the most severe outcome of all rounds, and says how many rounds have it. */
 function gravest(entries: readonly Entry[], rounds: number): Outcome | null {
   const [first] = [...entries].sort(
     (a, b) => severity.indexOf(a.state) - severity.indexOf(b.state) || b.weight - a.weight,
@@ -42,7 +42,7 @@ function gravest(entries: readonly Entry[], rounds: number): Outcome | null {
   };
 }
 
-/** The column of a system without a result shows its status as the reason. */
+/** Status of a system without a result, as the reason in its column. */
 const withoutResult = ({ results }: Cell): Outcome | null => {
   const states = [...new Set(results.map(({ status }) => status))].filter((status) => status !== 'ok');
   return states.length === 0 ? null : { state: 'none', word: states.join(', '), note: '' };
@@ -87,10 +87,10 @@ const keyOf = ({ keys }: Entry): string => JSON.stringify(keys);
 export const outcomeTables = ({ categories }: View): OutcomeTable[] =>
   categories.flatMap(({ rows }) => rows.flatMap((row) => kinds.flatMap((kind) => tableOf(kind, row) ?? [])));
 
-/** With more names, the table is clearer. */
+/** Most names in a line: with more, the table is clearer. */
 const MOST_NAMED = 5;
 
-/** Names with what there is to say about them; those with the same to say together: `a and b: x; c: y`. */
+/** Lists names with what there is to say about them, once for names with the same: `a and b: x; c: y`. */
 function nameList(names: readonly Named[]): string {
   const groups = [...grouped(names, ({ name, brief }) => (brief === '' ? name : `: ${brief}`)).values()];
   const texts = groups.map((own) => {
@@ -107,8 +107,8 @@ interface Named {
 }
 
 /**
- * One line with the most important outcomes by name: `2 leaks (a; b), 14 enforced`. Null for outcomes that are not
- * judged, and for a system without a result.
+ * Summarises the most important outcomes in one line, by name: `2 leaks (a; b), 14 enforced`. Null for outcomes that
+ * are not judged, and for a system without a result.
  */
 export function tally({ rows, measured }: OutcomeTable, system: number): string | null {
   if (!measured[system]) return null;

@@ -1,30 +1,30 @@
-/** Faults as rows: what a host was told of each, how soon, and whether and when its tenant worked again. */
+/** Table of faults as rows: what a host was told of each, how soon, and whether and when its tenant worked again. */
 import { sum } from 'simple-statistics';
 import { quantity } from '../../results/text/quantity.js';
 import { medianOf, type View } from '../../results/view.js';
 import type { Outcome } from './outcome-kinds.js';
 import { type Detection, type DetailRows, detailRows, type Probe, type Recovery } from './rows.js';
 
-/** Their details are joined. */
+/** Metrics whose details are joined in the table. */
 const METRICS = ['ERR-001', 'ERR-002', 'ERR-003'];
-/** As ERR-002 names it; another way is one within the process. */
+/** Name that ERR-002 gives to recovery in a new process, in contrast to recovery within the process. */
 const NEW_PROCESS = 'new process';
-/** Far more than the metrics have. */
+/** Most rows, far more than the metrics have. */
 const MOST_ROWS = 200;
 
 export interface RecoveryCell {
   told: string;
-  /** Median over rounds; null: not measured. */
+  /** Microseconds until the host was told, median over rounds; null: not measured. */
   soonUs: number | null;
-  /** Null: not measured. */
+  /** Whether the tenant worked again; null: not measured. */
   recovered: Outcome | null;
 }
 
 export interface RecoveryMatrix {
-  /** Those that have a part of it. */
+  /** Ids of the metrics that have a part of the table. */
   metrics: string[];
   systems: string[];
-  /** A cell per system, null if it has no such row. */
+  /** Rows with a cell per system, which is null if the system has no such row. */
   rows: { fault: string; cells: (RecoveryCell | null)[] }[];
   leftOut: number;
 }
@@ -32,7 +32,7 @@ export interface RecoveryMatrix {
 const unique = (texts: readonly string[]): string => [...new Set(texts)].join(', ');
 const most = (values: readonly number[]): number => values.reduce((high, value) => Math.max(high, value), 0);
 
-/** Rounds of one fault, by the name under which it is shown. */
+/** Groups the rounds of each fault by the name under which it is shown. */
 function byName<T>(rows: readonly T[], nameOf: (row: T) => string): Map<string, T[]> {
   const found = new Map<string, T[]>();
   for (const row of rows) found.set(nameOf(row), [...(found.get(nameOf(row)) ?? []), row]);
@@ -64,7 +64,10 @@ function recoveredOf(rows: readonly Recovery[]): Outcome {
 
 const untested = /^(not run|unsupported|skipped)/;
 
-/** A scenario whose errors are as natively and after which a kernel works, or the first that went another way. */
+/**
+ * The cell of a scenario in which errors are as natively and a kernel works afterwards, else of the first round that
+ * differs.
+ */
 function scenarioOf(rows: readonly Probe[]): RecoveryCell | null {
   const shown = rows.find(({ outcome }) => outcome !== 'same') ?? rows[0];
   if (!shown || untested.test(shown.outcome)) return null;
@@ -82,7 +85,7 @@ function faultOf(detections: readonly Detection[], recoveries: readonly Recovery
   };
 }
 
-/** What one system shows, by the name of the fault. */
+/** Cells of one system by the name of the fault. */
 function cellsOf(details: readonly DetailRows[]): Map<string, RecoveryCell | null> {
   const detections = byName(
     details.flatMap((rows) => rows.detections),
@@ -103,7 +106,7 @@ function cellsOf(details: readonly DetailRows[]): Map<string, RecoveryCell | nul
   ]);
 }
 
-/** Null if no system has such details. */
+/** The table; null if no system has such details. */
 export function recoveryMatrix({ categories, systems }: View): RecoveryMatrix | null {
   const metrics = categories.flatMap(({ rows }) => rows).filter(({ id }) => METRICS.includes(id));
   const bySystem = systems.map(({ name }) =>

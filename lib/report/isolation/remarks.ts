@@ -1,4 +1,4 @@
-/** What a reader must know about a system's result of a metric beside its value and its tables: one line each. */
+/** Remarks on a system's result of a metric that its value and tables do not show: one line each. */
 import { number } from '../../results/text/plain.js';
 import type { View } from '../../results/view.js';
 import { interferenceMaps, worstText } from './interference.js';
@@ -46,7 +46,7 @@ function ownLimit(metric: string, details: readonly DetailRows[], systemLimit: (
   return `${tenants} tenants with a limit of ${percent} % each${limit === null ? '' : `, not the system's ${number(limit)} %`}`;
 }
 
-/** In the order of the metrics, then of the systems. */
+/** Remarks in the order of the metrics, then of the systems. */
 export function remarksOf(view: View): Remark[] {
   const maps = interferenceMaps(view);
   return view.categories.flatMap(({ rows }) =>

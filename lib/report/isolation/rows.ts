@@ -25,7 +25,7 @@ const figure = v.pipe(v.number(), v.finite(), v.minValue(-LARGEST), v.maxValue(L
 const size = v.pipe(figure, v.minValue(0));
 const reason = v.optional(sentence);
 
-/** Older documents call it a leak, and only the reason says that it is none. */
+/** Reason by which a result of older documents, which call it a leak, shows that it is none. */
 const OWN_LIMITS = /^each of \d+ processes has a limit of its own$/;
 
 const memoryPath = v.pipe(
@@ -155,10 +155,10 @@ export type Limit = Rows['limits'][number];
 
 const described = /^(IS|COMPAT|ERR)-\d{3}$/;
 
-/** Cached, because every section asks again, and a share has thousands of bins. */
+/** Rows that were read, because every section asks again, and a share has thousands of bins. */
 const known = new WeakMap<MetricResult, DetailRows | null>();
 
-/** Null for a metric whose details have no such rows. */
+/** Rows of a result's details; null for a metric whose details have none. */
 export function detailRows(result: MetricResult): DetailRows | null {
   const before = known.get(result);
   if (before !== undefined) return before;
@@ -167,7 +167,10 @@ export function detailRows(result: MetricResult): DetailRows | null {
   return rows;
 }
 
-/** A failed metric may give its reason in the details: a share that never settled. An invalid one shows nothing. */
+/**
+ * Reads rows. A failed metric may give its reason in the details: a share that never settled. An invalid one shows
+ * nothing.
+ */
 function readRows({ id, status, details }: MetricResult): DetailRows | null {
   if (!described.test(id) || status === 'invalid') return null;
   const kinds = Object.values(shapes).flatMap((of) => Object.keys(of));
@@ -193,7 +196,7 @@ function place(found: DetailRows, key: keyof typeof shapes, row: unknown): void 
 
 const SHOWN = 300;
 
-/** The row unchanged, on one line. */
+/** Formats a row unchanged, on one line. */
 export function rowText(row: unknown): string {
   try {
     return short(JSON.stringify(row) ?? String(row), SHOWN);

@@ -10,14 +10,14 @@ import { type DataTable, numeric } from '../tables/table-data.js';
 import { detailRows, SENTENCE, type Share } from './rows.js';
 
 const MOST_STRETCHES = 60;
-/** How many lines can be distinguished in one drawing. */
+/** Most lines that can be distinguished in one drawing. */
 const MOST_TOGETHER = 8;
 
 interface TenantShare {
   name: string;
   limitPercent: number | null;
   meanPercent: number | null;
-  /** Mean after a limiter had time to settle. */
+  /** Mean over the second half, after a limiter had time to settle. */
   lateMeanPercent: number | null;
   /** Means over time slots; `at` is the middle of each. */
   stretches: { at: number; percent: number }[];
@@ -25,17 +25,17 @@ interface TenantShare {
   stretch: number;
 }
 
-/** One drawing. */
+/** The tenants of one drawing. */
 export interface SharePanel {
   metric: string;
   system: string;
-  /** What its tenants have in common, if a metric has several drawings. */
+  /** What the tenants have in common, if a metric has several drawings. */
   part: string;
   tenants: TenantShare[];
   /** Number of the round from 1, and the number of rounds. */
   round: number;
   of: number;
-  /** Reason of a metric that has no value although its shares were recorded. */
+  /** Why the metric has no value although its shares were recorded. */
   reason: string;
 }
 
@@ -61,7 +61,7 @@ function tenantOf({ name, limitPercent, binMs, percent }: Share): TenantShare {
 const limitName = (limitPercent: number | null): string =>
   limitPercent === null ? 'no limit' : `limit ${limitPercent} %`;
 
-/** `4 equal` in `tenant 2 of 4 equal, alone`: what ran at the same time. */
+/** What ran at the same time: `4 equal` in `tenant 2 of 4 equal, alone`. */
 const caseOf = ({ name }: TenantShare): string | undefined => / of ([^,]+)/.exec(name)?.[1];
 
 /** Groups tenants by case or limit if there are too many for one drawing, or names repeat. */
@@ -99,7 +99,7 @@ export const sharePanels = ({ categories, systems }: View): SharePanel[] =>
     ),
   );
 
-/** Limit on the blocks in a line. */
+/** Most blocks in a line. */
 const MOST_BLOCKS = 24;
 
 function overTime({ stretches }: TenantShare): string {
@@ -117,7 +117,7 @@ interface ShareTable extends DataTable {
   leftOut: number;
 }
 
-/** One table per metric, across all its drawings. */
+/** Makes one table per metric, across all its drawings. */
 export const shareTables = (panels: readonly SharePanel[], most = Infinity): ShareTable[] =>
   [...grouped(panels, ({ metric }) => metric)].map(([metric, own]) => {
     const figure = (value: number | null, text: (value: number) => string) => ({

@@ -6,7 +6,7 @@ import { markdownBlock, type MarkdownColumn, markdownTable, markdownText } from 
 const left = (title: string): MarkdownColumn => ({ title: markdownText(title) });
 const right = (title: string): MarkdownColumn => ({ title: markdownText(title), align: 'right' });
 
-/** Null without two points to compare. */
+/** Tables of fronts; null without two points to compare. */
 export function frontsMarkdown(view: View): string | null {
   const { drawn, leftOut } = frontsIn(view);
   if (drawn.length === 0) return null;

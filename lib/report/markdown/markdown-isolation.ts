@@ -37,7 +37,7 @@ const shareMarkdown = (view: View): string[] =>
     return `${titledMarkdown(one)}${rest}`;
   });
 
-/** A table per system. */
+/** Makes a table per system. */
 function recoveryMarkdown(view: View): string[] {
   const matrix = recoveryMatrix(view);
   if (!matrix) return [];
@@ -65,7 +65,7 @@ function leftOutMarkdown(view: View): string[] {
   return [titled('Details in an unknown form, shown unchanged', list)];
 }
 
-/** Null if no metric has such details. */
+/** All tables; null if no metric has such details. */
 export function isolationMarkdown(view: View): string | null {
   const remarks = remarkLines(view);
   const parts = [

@@ -4,20 +4,20 @@ import { cellLine, cellOf, type DataTable } from '../tables/table-data.js';
 
 const special = /[\\`*_{}[\]<>#|~&!$@]/g;
 
-/** Text within a line that no parser reads as markup, a link or mathematics. */
+/** Escapes text within a line, so that no parser reads it as markup, a link or mathematics. */
 export const markdownText = (text: string): string =>
   plain(text)
     .replace(special, '\\$&')
     .replace(/:(?=\/\/)/g, '\\:')
     .replace(/\b(www)\./gi, '$1\\.');
 
-/** Text at the beginning of a block, where a few more characters would open a list, a heading or a rule. */
+/** Escapes text at the beginning of a block, where a few more characters would open a list, a heading or a rule. */
 export const markdownBlock = (text: string): string =>
   markdownText(text)
     .replace(/^([+=-])/, '\\$1')
     .replace(/^(\d+)([.)])/, '$1\\$2');
 
-/** A block of commands; its fence is longer than any run of backticks in it. */
+/** Fences a block of commands; the fence is longer than any run of backticks in the block. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
@@ -29,7 +29,7 @@ export interface MarkdownColumn {
   align?: 'right';
 }
 
-/** Cells must already be Markdown; a bar in one would end it, even inside a code span. */
+/** Writes a table. Cells must already be Markdown; a bar in one would end it, even inside a code span. */
 export function markdownTable(columns: readonly MarkdownColumn[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(barred).join(' | ')} |`;
   const rule = columns.map(({ align }) => (align === 'right' ? '---:' : '---'));
@@ -38,7 +38,7 @@ export function markdownTable(columns: readonly MarkdownColumn[], rows: readonly
 
 const barred = (cell: string): string => cell.replace(/(?<!\\)((?:\\\\)*)\|/g, '$1\\|');
 
-/** A table of any section; null without one. */
+/** Writes a table of any section; null without one. */
 export function dataMarkdown(content: DataTable | null): string | null {
   if (!content) return null;
   const { columns, rows } = content;
@@ -59,10 +59,10 @@ export function dataMarkdown(content: DataTable | null): string | null {
   );
 }
 
-/** A sentence and the table that it is about. */
+/** Puts a sentence before the table that it is about; null without a table. */
 export const notedMarkdown = (note: string, content: DataTable | null): string | null =>
   content && `${note}\n\n${dataMarkdown(content)}`;
 
-/** A table under its title in bold. */
+/** Writes a table under its title in bold. */
 export const titledMarkdown = (content: DataTable): string =>
   `**${markdownText(content.title)}**\n\n${dataMarkdown(content)}`;

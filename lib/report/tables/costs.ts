@@ -19,16 +19,19 @@ export interface SystemCosts {
   unresolved: CallEffect[];
 }
 
-/** Makes calls in a loop, with the layer's code in the cache: any other metric of the same call is closer to a program. */
+/**
+ * Metric that makes calls in a loop, with the layer's code in the cache: any other metric of the same call is closer to
+ * a program.
+ */
 const IN_A_LOOP = 'OH-005';
 
-/** The first other than in a loop, else the loop's. */
+/** Whether a call is shown: the first one that was not made in a loop, else that of the loop. */
 function isChosen(call: CallEffect, all: readonly CallEffect[]): boolean {
   const same = all.filter((other) => other.call === call.call);
   return call === (same.find(({ metric }) => metric !== IN_A_LOOP) ?? same[0]);
 }
 
-/** Omits systems without an intercepted call. */
+/** Costs of calls by system, without systems that intercept none. */
 export function callCosts(view: View): SystemCosts[] {
   if (!isComparison(view.document)) return [];
   const all = view.callEffects ?? callEffects(view.systems.map(({ rounds }) => rounds));
@@ -50,18 +53,18 @@ const isSilent = (view: View, name: string, metric: string): boolean =>
     ({ id, cells }) => id === metric && cells.some(({ system, value }) => system === name && value === null),
   );
 
-/** Signed, with the interval over rounds. */
+/** Formats a cost with its sign and the interval over rounds. */
 export const costText = ({ overheadNs, overheadCi95 }: CallEffect): EstimateText =>
   estimateText({ value: overheadNs, ci95: overheadCi95 }, 'ns', true);
 
-/** The symbol paths on which a program meets the layer; null if all do. */
+/** Names the symbol paths on which a program meets the layer; null if it meets it on all. */
 function someWays({ interceptedOn }: CallEffect): string | null {
   return interceptedOn === null || interceptedOn.length === 0 || interceptedOn.length === 3
     ? null
     : `${interceptedOn.join(' and ')} only`;
 }
 
-/** Cheaper calls are only counted. */
+/** Most calls that are listed; cheaper ones are only counted. */
 export const MOST_CALLS = 12;
 
 export const COSTS_NOTE =
@@ -88,7 +91,7 @@ function named(calls: readonly CallEffect[]): string {
   return plain(`${names.slice(0, MOST_NAMED).join(', ')}${more}`);
 }
 
-/** The calls of a system; null without any. */
+/** Table of the calls of a system; null without any. */
 export function costTable({ system, calls }: SystemCosts, most = calls.length): DataTable | null {
   if (calls.length === 0) return null;
   return {
@@ -117,7 +120,7 @@ export function costTable({ system, calls }: SystemCosts, most = calls.length): 
   };
 }
 
-/** Null if no system intercepts a call. */
+/** All tables; null if no system intercepts a call. */
 export function costsMarkdown(view: View): string | null {
   const systems = callCosts(view).map((costs) => {
     const content = costTable(costs, MOST_CALLS);

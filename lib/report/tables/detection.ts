@@ -4,7 +4,7 @@ import { number, plain } from '../../results/text/plain.js';
 
 export const percentOf = (effect: number): string => `${number(100 * effect)} %`;
 
-/** Empty without --detect. */
+/** Sentences on planning; empty without --detect. */
 export function detectionText({ plan: { detect, rounds } }: ComparisonDocument): string[] {
   if (!detect) return [];
   const { effect, pilotRounds, needs, isPilot } = detect;

@@ -13,7 +13,7 @@ interface FrontierLine {
   system: string;
   mode: string;
   coTenants: number;
-  /** Medians over the rounds that have them. */
+  /** Tokens per second, like the times below a median over the rounds that have one. */
   tokensPerSecond: number | null;
   p50Ms: number | null;
   p99Ms: number | null;
@@ -47,7 +47,10 @@ function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierL
   };
 }
 
-/** Details come from a file and are not trusted: rows without a mode and a number of co-tenants are skipped. */
+/**
+ * Lines by system, mode and number of co-tenants. Details come from a file and are not trusted: rows without a mode and
+ * a number of co-tenants are skipped.
+ */
 const frontierLines = ({ categories }: View): FrontierLine[] =>
   categories.flatMap(({ rows }) =>
     rows.flatMap(({ id, cells }) =>
@@ -61,7 +64,7 @@ const frontierLines = ({ categories }: View): FrontierLine[] =>
     ),
   );
 
-/** Null if no metric has one. */
+/** The table; null if no metric has such details. */
 export function frontierMarkdown(view: View): string | null {
   const lines = frontierLines(view);
   if (lines.length === 0) return null;

@@ -9,7 +9,7 @@ export const FRONTS_TITLE = 'Throughput against p99 latency';
 export const FRONTS_NOTE =
   'A point is a system and a workload: geometric means over rounds with 95 % intervals of each number. A point is on the front if no other point is as good in both numbers and better in one. It is behind a point that is: shown if both intervals of that point lie wholly on the better side, else open. The baseline is the reference and not on the front.';
 
-/** With more points, the tables of results are clearer. */
+/** Most fronts that are drawn: with more, the tables of results are clearer. */
 const MOST = 12;
 
 interface Fronts {
@@ -22,11 +22,11 @@ export function frontsIn({ document }: View): Fronts {
   return { drawn: all.slice(0, MOST), leftOut: all.slice(MOST).map(frontTitle) };
 }
 
-/** `decode: tokens-per-second against p99`. */
+/** Title of a front: `decode: tokens-per-second against p99`. */
 export const frontTitle = ({ program, throughput, latency }: Front): string =>
   `${program}: ${throughput.key} against ${latency.key}`;
 
-/** `hami-50`; with a matrix, the system and the combination. */
+/** Name of a point: `hami-50`; with a matrix, the system and the combination. */
 export const pointName = ({ system, workload }: FrontPoint, { program }: Front): string =>
   workload === program ? system : `${system} ${workload.slice(program.length + 1)}`;
 

@@ -68,7 +68,7 @@ function roundsText({ document, systems }: View): string {
   return measured === String(planned) ? measured : `${measured} of ${planned}`;
 }
 
-/** Its limits, and its layer by file and hash, from its first round. */
+/** Describes a system by its limits, and its layer's file and hash, from its first round. */
 function systemText({ name, rounds }: SystemView): string {
   const [first] = rounds;
   if (!first) return plain(`${name}: no round was measured`);
@@ -87,7 +87,7 @@ function systemText({ name, rounds }: SystemView): string {
   return plain(text === '' ? head.slice(0, -1) : `${head} ${text}`);
 }
 
-/** The confirmation of the round in which most proofs failed, since all must pass; null if there are none. */
+/** Says how many proofs passed in the round in which most failed, since all must pass; null if there are none. */
 function confirmationText(rounds: readonly RunDocument[]): string | null {
   const counts = rounds.map(({ system: { attestation } }) => ({
     passed: attestation.filter((proof) => proof.passed).length,
@@ -103,7 +103,7 @@ function confirmationText(rounds: readonly RunDocument[]): string | null {
   return `confirmed: ${isNative(rounds[0]) ? 'no layer active' : active} (${checks})`;
 }
 
-/** Covers all rounds that record the processes; the first documents of the schema do not. */
+/** Counts confirmed processes over all rounds that record them; the first documents of the schema do not. */
 function processesText(rounds: readonly RunDocument[]): string | undefined {
   const counts = rounds.flatMap(({ system }) => system.processes ?? []);
   const of = sum(counts.map((each) => each.of));
@@ -138,7 +138,7 @@ export function environmentFacts(view: View): Fact[] {
   ];
 }
 
-/** Means over the rounds that record them, by category: `isolation 9.5 s (IS-001 4.2 s, IS-002 5.3 s)`. */
+/** Formats mean times by category, over the rounds that record them: `isolation 9.5 s (IS-001 4.2 s, IS-002 5.3 s)`. */
 export function timesText(rounds: readonly RunDocument[]): string {
   const timed = rounds.flatMap(({ metrics }) =>
     metrics.flatMap(({ id, category, durationMs }) =>

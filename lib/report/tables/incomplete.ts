@@ -1,8 +1,8 @@
-/** What stands before a result that ended before its last round. */
+/** The sentence before a result that ended before its last round. */
 import { isComparison, type ResultDocument } from '../../results/kinds.js';
 import { plain } from '../../results/text/plain.js';
 
-/** Null if all was measured. */
+/** Says what is missing; null if all was measured. */
 export function incompleteText(document: ResultDocument): string | null {
   if (document.completed) return null;
   const stopped = isComparison(document) ? document.stopped : undefined;

@@ -5,7 +5,7 @@ import { type DataCell, type DataTable, numeric } from './table-data.js';
 
 const figure = (value: number | null): DataCell => ({ text: value === null ? '–' : number(value), sort: value });
 
-/** Null without samples or phases. */
+/** The table; null without samples or phases. */
 export function phaseTable(timeline: MonitorTimeline): DataTable | null {
   const rows = phaseSummaries(timeline);
   if (rows.length === 0) return null;

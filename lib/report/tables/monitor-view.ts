@@ -29,7 +29,10 @@ const right = (title: string, cell: Field['cell'], leaves?: number): Field => ({
   ...(leaves !== undefined && { leaves }),
 });
 
-/** `leaves` is the order in which columns are dropped on a narrow screen: least relevant to a program's work first. */
+/**
+ * Fields of a sample. `leaves` is the order in which columns are dropped on a narrow screen: least relevant to a
+ * program's work first.
+ */
 const fields: readonly Field[] = [
   right('GPU', ({ gpu }) => String(gpu)),
   right('GPU %', ({ gpuPercent }) => value(gpuPercent)),
@@ -71,7 +74,7 @@ export function samplesTable(samples: readonly GpuSample[], on: Screen): string 
   return processes.length === 0 ? cards : `${cards}\n\n${table(processColumns, processes, on)}`;
 }
 
-/** One line; values that NVML did not report are left out. */
+/** Formats a sample on one line, without values that NVML did not report. */
 export function sampleLine(sample: GpuSample): string {
   const { timeS, gpu, gpuPercent, memoryPercent, powerW, temperatureC, smClockMhz, memoryClockMhz, processes } = sample;
   const said = (figure: number | null, text: (figure: string) => string) =>

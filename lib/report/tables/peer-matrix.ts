@@ -23,16 +23,16 @@ type PeerPair = v.InferOutput<typeof pairSchema>;
 
 interface PeerCell {
   gbs: number;
-  /** E.g. `NVLink`; with `through the host` if there is no peer access. */
+  /** How the GPUs are connected, e.g. `NVLink`; with `through the host` if there is no peer access. */
   connection: string;
 }
 
 export interface PeerMatrix {
   metric: string;
   system: string;
-  /** NVML's indexes, of rows and columns. */
+  /** NVML's indexes of the GPUs, in the order of rows and columns. */
   gpus: number[];
-  /** By source, then by target; null for a GPU itself and for pairs without a number. */
+  /** Cells by source, then by target; null for a GPU itself and for pairs without a number. */
   cells: (PeerCell | null)[][];
 }
 
@@ -53,7 +53,7 @@ function cellOf(pairs: readonly PeerPair[]): PeerCell | null {
   return { gbs, connection: direct.length > 0 ? names : `${names}, through the host` };
 }
 
-/** One per system that has pairs. */
+/** Makes one matrix per system that has pairs. */
 export const peerMatrices = (view: View): PeerMatrix[] =>
   rowsOf(view)
     .filter(({ id }) => id === METRIC)
@@ -74,7 +74,7 @@ export const peerMatrices = (view: View): PeerMatrix[] =>
       }),
     );
 
-/** The fastest pair, to which the others are compared. */
+/** Rate of the fastest pair, to which the others are compared. */
 export const fastestOf = ({ cells }: PeerMatrix): number =>
   cells.flat().reduce((most, cell) => Math.max(most, cell?.gbs ?? 0), 0);
 

@@ -15,7 +15,7 @@ export const PROGRAM_NOTE =
 const programCostsOf = ({ document }: View): readonly ProgramCost[] =>
   isComparison(document) ? (document.programCosts ?? []) : [];
 
-/** `decode, phase all`; only the profile's name if it has a single unmarked phase. */
+/** Name of a program: `decode, phase all`; only the profile's name if it has a single unmarked phase. */
 const programName = ({ profile, phase }: ProgramCost): string =>
   phase === 'all' ? profile : `${profile}, phase ${phase}`;
 
@@ -25,13 +25,13 @@ const taxText = ({ taxUs, ci95 }: ProgramCost): EstimateText | null =>
 const percentText = ({ percent, percentCi95 }: ProgramCost): EstimateText | null =>
   percent === null ? null : estimateText({ value: percent, ci95: percentCi95 }, '%', true);
 
-/** `a step of 12.00 ms with 1234 calls`. */
+/** Describes a step: `a step of 12.00 ms with 1234 calls`. */
 const stepText = ({ steps, stepUs, callsPerStep }: ProgramCost): string =>
   `${steps === null ? 'all of it,' : 'a step of'} ${quantity(stepUs * 1e3, 'ns')} with ${digits(callsPerStep)} calls`;
 
 const MOST_NAMED = 5;
 
-/** The calls that contribute most. */
+/** Names the calls that contribute most. */
 function contributorsText({ calls }: ProgramCost): string | null {
   const paid = calls.filter(({ taxUs }) => taxUs !== 0);
   if (paid.length === 0) return calls.length === 0 ? null : 'no call of it is intercepted';
@@ -45,7 +45,10 @@ function contributorsText({ calls }: ProgramCost): string | null {
   return plain(`${named.join(', ')}${more > 0 ? `; ${more} more` : ''}`);
 }
 
-/** `not priced: 12.00 % of its calls: cuFoo (100.0 a step, not measured)`. */
+/**
+ * Names calls without a price: `not priced: 12.00 % of its calls: cuFoo (100.0 a step, not measured)`; null if there
+ * are none.
+ */
 function missingCallsText({ missing, callsPerStep }: ProgramCost): string | null {
   if (missing.length === 0) return null;
   const share = missing.reduce((sum, each) => sum + each.callsPerStep, 0) / callsPerStep;
@@ -58,7 +61,7 @@ function missingCallsText({ missing, callsPerStep }: ProgramCost): string | null
   );
 }
 
-/** Null without a call profile. */
+/** The table; null without a call profile. */
 export function programCostTable(view: View): DataTable | null {
   const costs = programCostsOf(view);
   if (costs.length === 0) return null;

@@ -9,13 +9,13 @@ import { phaseTable } from './monitor-phases.js';
 
 export const TIMELINE_TITLE = 'The GPU while programs ran';
 
-/** With charts of more runs, a page would be slow to open. */
+/** Most runs that are shown: with more charts, a page would be slow to open. */
 const MOST_SHOWN = 12;
 
 interface ProgramTimeline {
   program: string;
   system: string;
-  /** Numbers of round and run, from 1. */
+  /** Number of the round, from 1; `run` is that of the run. */
   round: number;
   run: number;
   timeline: MonitorTimeline;
@@ -42,7 +42,7 @@ export function programTimelines(view: View): Timelines {
   };
 }
 
-/** The result whose value is nearest to the median of all. */
+/** Selects the result whose value is nearest to the median of all. */
 function inTheMiddle(results: readonly MetricResult[]): Pick<ProgramTimeline, 'round' | 'run' | 'timeline'> | null {
   const middle = medianOf(results.flatMap(({ value }) => value ?? [])) ?? 0;
   const known = results.flatMap(({ value, details }, index) => {
@@ -57,14 +57,14 @@ function inTheMiddle(results: readonly MetricResult[]): Pick<ProgramTimeline, 'r
   return others.reduce((best, each) => (each.distance < best.distance ? each : best), first);
 }
 
-/** `decode under native: run 3 of round 2`. */
+/** Names a run: `decode under native: run 3 of round 2`. */
 export const timelineText = ({ program, system, round, run }: ProgramTimeline): string =>
   `${program} under ${system}: run ${run} of round ${round}`;
 
 export const TIMELINE_NOTE =
   'One run of each program and system: of its round the one in the middle, by the time that decides whether runs vary.';
 
-/** Null if nothing was monitored. */
+/** All tables; null if nothing was monitored. */
 export function programTimelinesMarkdown(view: View): string | null {
   const { shown, note } = programTimelines(view);
   const parts = shown.flatMap((one) => {

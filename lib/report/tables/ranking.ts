@@ -1,4 +1,4 @@
-/** Prices and ranks: the text that every format shows. */
+/** Tables and lines of prices and ranks, shared by all formats. */
 import { CONFIDENCE } from '../../costs/ranking.js';
 import type { RankedSystem, Ranking, SystemPrice } from '../../results/cost-schemas.js';
 import { isComparison } from '../../results/kinds.js';
@@ -20,7 +20,7 @@ const rankedText = ({ value, interval }: RankedSystem, unit: string): EstimateTe
 
 const betterText = ({ direction }: Ranking): string => `${direction} is better`;
 
-/** Null with fewer than two systems to rank. */
+/** The table; null with fewer than two systems to rank. */
 export function rankingTable(view: View): DataTable | null {
   const rankings = rankingsOf(view);
   if (rankings.length === 0) return null;
@@ -61,7 +61,7 @@ export function rankingLines(view: View): string[] {
   return lines.length === 0 ? [] : [RANKING_NOTE, ...lines];
 }
 
-/** `native: 3.5 USD an hour (100 % of the card: whole card)`. */
+/** States prices: `native: 3.5 USD an hour (100 % of the card: whole card)`. */
 export function priceFacts({ document }: View): Fact[] {
   if (!isComparison(document) || document.prices === undefined) return [];
   const { currency, systems } = document.prices;

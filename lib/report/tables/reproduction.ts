@@ -12,7 +12,8 @@ import type { SystemView, View } from '../../results/view.js';
 import { commandLine, resumeCommand, shellQuoted } from '../../results/text/command-line.js';
 
 /**
- * One line, or one each for metrics, programs and systems that `run` measured. Empty if no command can express it.
+ * Commands that repeat the measurement: one line, or one each for metrics, programs and systems that `run` measured.
+ * Empty if no command can express it.
  */
 export function reproduction(view: View): string {
   const { document, systems } = view;
@@ -26,11 +27,11 @@ export function reproduction(view: View): string {
   return [...lines, runLines(view, systems.filter(isOfEnvironment))].filter((line) => line !== '').join('\n');
 }
 
-/** Documents merged from `run` have a plan without an order. */
+/** Whether a document has the plan of a comparison. Documents merged from `run` have a plan without an order. */
 const isCompared = (document: View['document']): document is ComparisonDocument =>
   isComparison(document) && document.plan.order.length > 0;
 
-/** Measured by `run`, in a document merged from both commands. */
+/** Whether `run` measured the system, in a document merged from both commands. */
 const isOfEnvironment = ({ rounds }: SystemView): boolean => isEnvironment(rounds[0]);
 
 type Plan = ComparisonDocument['plan'];
@@ -67,7 +68,7 @@ function compareLine({ simulated }: View, plan: Plan, systems: readonly SystemVi
   ]);
 }
 
-/** Null if one of them has settings that neither a file nor the document holds. */
+/** Options that name the systems; null if one has settings that neither a file nor the document holds. */
 function systemOptions(config: string | undefined, systems: readonly SystemView[]): string[] | null {
   if (config !== undefined) return ['--config', config];
   const specs = systems.map(specOf);

@@ -16,7 +16,7 @@ interface SceneRow {
   victim: string;
   metric: string;
   system: string;
-  /** Null if there is no number. */
+  /** The victim's number alone; null if there is none. */
   alone: EstimateText | null;
   together: EstimateText | null;
   slowdown: EstimateText | null;
@@ -24,7 +24,7 @@ interface SceneRow {
   ratio: number | null;
 }
 
-/** The whole id; a displayed row may have a shortened one. */
+/** The whole id of a row, of which a displayed row may have a shortened one. */
 const idOf = ({ id, cells }: Row): string => cells.flatMap(({ results }) => results)[0]?.id ?? id;
 
 const textOf = (row: Row | undefined, index: number, unit: string | null | undefined): EstimateText | null => {
@@ -32,7 +32,7 @@ const textOf = (row: Row | undefined, index: number, unit: string | null | undef
   return value === null ? null : estimateText({ value, ci95 }, unit ?? null);
 };
 
-/** A metric `SCENE/VICTIM/METRIC/slowdown`, and the two metrics whose ratio it is. */
+/** Rows of metrics `SCENE/VICTIM/METRIC/slowdown`, each with the two metrics whose ratio it is. */
 export function sceneRowsOf(view: View): SceneRow[] {
   const rows = new Map(rowsOf(view).map((row) => [idOf(row), row]));
   return [...rows].flatMap(([id, slowdown]) => {
@@ -53,7 +53,7 @@ export function sceneRowsOf(view: View): SceneRow[] {
   });
 }
 
-/** Null without scenes. */
+/** The rows as data; null without scenes. */
 export function sceneData(view: View): DataTable | null {
   const rows = sceneRowsOf(view);
   if (rows.length === 0) return null;
@@ -71,7 +71,7 @@ export function sceneData(view: View): DataTable | null {
   };
 }
 
-/** Table for the terminal; null without scenes. */
+/** The table for the terminal; null without scenes. */
 export function sceneTable(view: View, on: Screen): string | null {
   const content = sceneData(view);
   if (!content) return null;

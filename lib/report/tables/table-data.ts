@@ -4,15 +4,15 @@ import type { Row } from '../../results/view.js';
 
 interface DataColumn {
   title: string;
-  /** Numbers are aligned to the right. */
+  /** Whether the column has numbers, which are aligned to the right. */
   isNumeric?: boolean;
-  /** Title of the notes of its cells, which Markdown writes as a column of their own. */
+  /** Title of the cells' notes, which Markdown writes as a column of their own. */
   notes?: string;
 }
 
 export interface DataCell {
   text: string;
-  /** In a page, below the text: an interval. */
+  /** Text below that of the cell in a page: an interval. */
   note?: string | null | undefined;
   /** The number that a page sorts by, among cells of the same unit. */
   sort?: number | null;
@@ -22,14 +22,14 @@ export interface DataCell {
 export interface DataTable {
   title: string;
   columns: readonly DataColumn[];
-  /** The metric is what a page's filter searches for. */
+  /** Rows with their cells. The metric is what a page's filter searches for. */
   rows: readonly { metric?: string; cells: readonly (DataCell | string)[] }[];
 }
 
-/** A cell without a note may be its text alone. */
+/** Converts a cell, which without a note may be its text alone. */
 export const cellOf = (cell: DataCell | string): DataCell => (typeof cell === 'string' ? { text: cell } : cell);
 
-/** `text (note)`. */
+/** Formats a cell on one line: `text (note)`. */
 export const cellLine = (cell: DataCell | string): string => {
   const { text, note } = cellOf(cell);
   return note ? `${text} (${note})` : text;

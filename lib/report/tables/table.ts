@@ -25,25 +25,23 @@ const bare = {
 export interface Column {
   title: string;
   align?: 'left' | 'right';
-  /** Wraps after this many characters. */
+  /** Number of characters after which the column wraps. */
   width?: number;
-  /** Wraps between words if the screen is too narrow. */
+  /** Whether the column wraps between words if the screen is too narrow. */
   wraps?: boolean;
-  /** Dropped if wrapping is not enough, lowest first. Without it the column is kept. */
+  /** Order in which the column is dropped if wrapping is not enough, lowest first. Without it the column is kept. */
   leaves?: number;
 }
 
 /** Longest word in a wrapping column; longer words are cut. */
 const LONGEST_WORD = 24;
 
-/**
- * A wrapping column is at least this wide, or a third of its text if that is less: one word per line is hard to read.
- */
+/** Least width of a wrapping column, or a third of its text if that is less: one word per line is hard to read. */
 const READABLE = 20;
 
 interface Laid {
   column: Column;
-  /** Index in `columns`. */
+  /** Index of the column in `columns`. */
   index: number;
   width: number;
   least: number;

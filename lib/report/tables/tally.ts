@@ -6,7 +6,7 @@ import type { View } from '../../results/view.js';
 interface Tally {
   system: string;
   counts: { verdict: Verdict; count: number }[];
-  /** `Of 15 metrics: 6 slower, 1 same, 8 inconclusive.` */
+  /** The sentence of a system: `Of 15 metrics: 6 slower, 1 same, 8 inconclusive.` */
   text: string;
 }
 

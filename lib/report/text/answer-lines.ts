@@ -2,7 +2,7 @@
 import type { Answer, Card, Figure } from '../../results/answer-schema.js';
 import { brokenText, commonReason, decidesText, notesOf, numberOf, placesText } from './answer-text.js';
 
-/** `launch: +290.0 ns (+147.0 … +433.0), slower`. */
+/** Formats a figure: `launch: +290.0 ns (+147.0 … +433.0), slower`. */
 function figureLine(figure: Figure): string {
   const { what, shownCi95, word } = figure;
   if (figure.shown === null && word === 'not measured') return notesOf(figure) ?? word;
@@ -11,7 +11,7 @@ function figureLine(figure: Figure): string {
   return `${what} ${numberOf(figure)}${interval}: ${word}${notes === null ? '' : `; ${notes}`}`;
 }
 
-/** A line that was not measured says so once. */
+/** Formats the figures of a line, which says only once that nothing was measured. */
 const lineTexts = (figures: readonly Figure[]): string[] => [
   ...new Set(
     figures.map((one) =>
@@ -20,7 +20,7 @@ const lineTexts = (figures: readonly Figure[]): string[] => [
   ),
 ];
 
-/** A question with one figure takes one line. */
+/** Formats a card. A question with one figure takes one line. */
 export const cardLines = ({ lines }: Card): string[] =>
   lines.flatMap(({ title, figures }) => {
     const [first, ...others] = lineTexts(figures);

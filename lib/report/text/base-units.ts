@@ -1,9 +1,9 @@
 /** Converts units for other programs: Prometheus asks for base units, Bencher for nanoseconds. */
 
 interface BaseUnit {
-  /** Suffix of a metric's name. */
+  /** Suffix of a metric's name, with the base unit. */
   name: string;
-  /** How many of it make one of the metric's own unit. */
+  /** Number of base units in one of the metric's own unit. */
   factor: number;
 }
 
@@ -20,7 +20,7 @@ const known: Record<string, BaseUnit> = {
   TFLOPS: { name: 'flops', factor: 1e12 },
 };
 
-/** Keeps an unknown unit, reduced to the characters that a name may have. */
+/** Converts a unit. An unknown one is kept, reduced to the characters that a name may have. */
 export function baseUnit(unit: string): BaseUnit {
   if (Object.hasOwn(known, unit)) return known[unit] as BaseUnit;
   const name = unit

@@ -6,7 +6,7 @@ import type { View } from '../../results/view.js';
 
 type ComputeLimit = View['computeLimits'][number];
 
-/** `throttled` alone would be read as "held". */
+/** States a finding. `throttled` alone would be read as "held", so a limit that is exceeded is named. */
 export const limitFinding = ({ label, limitPercent, achievedPercent }: ComputeLimit): string =>
   label === 'throttled' && achievedPercent !== null && isExceeded(achievedPercent, limitPercent)
     ? 'throttled, but above the limit'

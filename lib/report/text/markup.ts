@@ -1,6 +1,6 @@
 /** Text for HTML and XML: a template that escapes everything except its own markup. */
 
-/** Created only by `html`, so that only escaped text counts as markup. */
+/** Markup, made only by `html` and `trusted`, so that all other text is escaped. */
 export class Markup {
   readonly #text: string;
   constructor(text: string) {
@@ -14,8 +14,8 @@ export class Markup {
 export type Interpolated = Markup | string | number | null | undefined | false | readonly Interpolated[];
 
 /**
- * Characters that XML 1.0 does not allow, other control characters, and those that change the direction of surrounding
- * text: a name must not be able to reverse a neighbouring number.
+ * Matches characters that XML 1.0 does not allow, other control characters, and those that change the direction of
+ * surrounding text: a name must not be able to reverse a neighbouring number.
  */
 const UNWANTED =
   // eslint-disable-next-line no-control-regex
@@ -23,14 +23,14 @@ const UNWANTED =
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Removes these characters from text that is escaped elsewhere. */
+/** Removes unwanted characters from text that is escaped elsewhere. */
 export const cleaned = (text: string): string => text.replace(UNWANTED, '');
 
 /** Escapes text and quoted attribute values for HTML and XML. */
 export const escape = (text: string): string =>
   cleaned(text).replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 
-/** Use only for known markup: our own files, and checked drawings. */
+/** Takes text as markup. Use only for known markup: our own files, and checked drawings. */
 export const trusted = (text: string): Markup => new Markup(text);
 
 function rendered(value: Interpolated): string {
@@ -40,16 +40,19 @@ function rendered(value: Interpolated): string {
   return typeof value === 'string' ? escape(value) : value.map(rendered).join('');
 }
 
-/** Escapes values and joins arrays; null, undefined and false become nothing. Attribute values must be quoted. */
+/**
+ * Makes markup: escapes values and joins arrays; null, undefined and false become nothing. Attribute values must be
+ * quoted.
+ */
 export function html(parts: TemplateStringsArray, ...values: Interpolated[]): Markup {
   return new Markup(parts.reduce((text, part, i) => text + rendered(values[i - 1]) + part));
 }
 
-/** Shortens only names that are too long for a page. */
+/** Shortens a name that is too long for a page. */
 export function short(text: string, length: number): string {
   const characters = text.length > 4 * length ? [...text.slice(0, 4 * length)] : [...text];
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : characters.join('');
 }
 
-/** The same template for XML: the escapes and dropped characters suit both. */
+/** Makes XML by the same template: the escapes and dropped characters suit both. */
 export const xml = html;

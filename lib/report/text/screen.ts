@@ -6,10 +6,10 @@ export interface Screen {
   hasUtf8: boolean;
 }
 
-/** No layout is narrower than this. */
+/** Narrowest width of a layout. */
 const NARROWEST = 40;
 
-/** COLUMNS decides if it is a number, else the terminal on standard output. */
+/** Describes the screen. COLUMNS decides its width if it is a number, else the terminal on standard output. */
 export function screenOf(environment: NodeJS.ProcessEnv, stdout: { isTTY?: boolean; columns?: number }): Screen {
   const asked = /^[1-9]\d*$/.test(environment.COLUMNS ?? '') ? Number(environment.COLUMNS) : null;
   const width = asked ?? (stdout.isTTY ? stdout.columns : undefined);
@@ -18,7 +18,10 @@ export function screenOf(environment: NodeJS.ProcessEnv, stdout: { isTTY?: boole
 
 export const screen = (): Screen => screenOf(process.env, process.stdout);
 
-/** Like setlocale(3): the first of the three that is not empty names the locale; without any it is C. */
+/**
+ * Whether the locale has UTF-8, named as for setlocale(3) by the first of the three that is not empty; without any it
+ * is C.
+ */
 function hasUtf8({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
@@ -54,7 +57,10 @@ const inAscii: Record<string, string> = {
   '█': '#',
 };
 
-/** Plain ASCII if the locale has no UTF-8; characters without an equivalent become `?`. */
+/**
+ * Converts text to the screen's characters. Without UTF-8 that is plain ASCII; characters without an equivalent become
+ * `?`.
+ */
 export function shownOn({ hasUtf8: isUtf8 }: Screen, text: string): string {
   return isUtf8 ? text : text.replace(/[^\0-\x7f]/gu, (character) => inAscii[character] ?? '?');
 }

@@ -15,7 +15,7 @@ const figure = (value: number | null, note: string | null = null): DataCell => (
 });
 const counted = (value: number): DataCell => ({ text: String(value), sort: value });
 
-/** Rows of the systems that have the requested data; null without any. */
+/** Makes a table with a row for each metric and system that has the data; null without any. */
 function tableOf(
   view: View,
   { title, columns }: Pick<DataTable, 'title' | 'columns'>,
@@ -48,7 +48,7 @@ export const tailTable = (view: View): DataTable | null =>
 
 const relative = (cv: number | null): string | null => (cv === null ? null : `${digits(cv * 100)} %`);
 
-/** A metric whose δ is a difference may be 0 or negative: a share of its mean says nothing. */
+/** Whether shares of the mean make sense. A metric whose δ is a difference may be 0 or negative. */
 const hasShares = ({ document }: View, { id }: Row): boolean => {
   const metric = findMetricOf(document, id);
   return metric === undefined || 'relative' in metric.delta;

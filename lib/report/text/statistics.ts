@@ -35,7 +35,7 @@ export function statisticsText({ document }: View): string[] {
   ];
 }
 
-/** `5 rounds`, `2 to 6 rounds` if systems differ, or `5 rounds of metrics and 3 rounds of programs`. */
+/** Counts rounds: `5 rounds`, `2 to 6 rounds` if systems differ, or `5 rounds of metrics and 3 rounds of programs`. */
 export function roundsText({ systems }: ComparisonDocument): string {
   const parts = partsOf(systems);
   if (parts.length < 2) return countsText(systems);

@@ -11,9 +11,9 @@ export interface Words {
   facts: Fact[];
   answer: Answer;
   statistics: string[];
-  /** A command line, quoted for a POSIX shell. */
+  /** Command lines that repeat the measurement, quoted for a POSIX shell. */
   reproduction: string;
-  /** What the command line needs but the document does not hold. */
+  /** What the command lines need but the document does not hold. */
   toFillIn: string[];
   environment: Fact[];
 }

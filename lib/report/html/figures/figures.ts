@@ -19,14 +19,14 @@ import { key, legend, points, stroke, swatch, without } from './legend.js';
 import { count, figure, table } from '../table.js';
 import { meanings, verdictBadge } from '../verdict.js';
 
-/** Shown once, above the charts of a category. */
+/** Explains charts, once above those of a category. */
 export const howToRead = html`<p class="note">
   Bars show values with 95 % intervals. Boxes show quartiles and median, with whiskers to the smallest and the largest
   value. The process is the unit of replication: with several rounds, a box summarises one value per round, drawn as
   points with the first round on top; with a single round, it summarises consecutive blocks of its samples.
 </p> `;
 
-/** Bars and boxes of one metric. Null if nothing was measured. */
+/** Draws bars and boxes of one metric; null if nothing was measured. */
 export function metricFigure(row: Row): Markup | null {
   const [bars, boxes] = [barsPanel(row), boxesPanel(row)];
   if (!bars) return null;
@@ -67,7 +67,7 @@ export function linePoints(lines: Lines): Markup {
   });
 }
 
-/** Null if no line is a fit. */
+/** Explains fits; null if no line is one. */
 function fitNote({ series }: Shown): Markup | null {
   const fits = series.flatMap(({ name, fit }) => (fit ? `${name}: a = ${number(fit.a)}, b = ${number(fit.b)}` : []));
   return fits.length === 0 ? null : html`<p class="note">The lines are fits a + b·x. ${fits.join('; ')}.</p> `;
@@ -114,7 +114,7 @@ function shareFigure({ system, limitPercent, achievedPercent, stretch, stretches
   </figure> `;
 }
 
-/** Shares under compute limits. */
+/** Draws shares under compute limits; null if there are none. */
 export function shareFigures(view: View): Markup | null {
   const { charts, leftOut } = sharesOf(view);
   if (charts.length === 0) return null;
@@ -129,7 +129,7 @@ const verdictLegend = (view: View): Markup =>
     ),
   );
 
-/** Null if there is no ratio. */
+/** Draws all ratios; null if there are none. */
 export function forestFigure(view: View): Markup | null {
   const { drawings, leftOut, goesBeyond } = forestOf(view);
   if (drawings.length === 0) return null;

@@ -19,7 +19,7 @@ export const legend = (entries: readonly Interpolated[]): Markup =>
     ${entries.map((entry) => entry && html`<li>${entry}</li>`)}
   </ul>`;
 
-/** The drawing's data as a table: its tips need a script and a pointer. */
+/** Shows the drawing's data as a table, because its tips need a script and a pointer. */
 export const figures = (content: Markup): Markup =>
   html`<details>
     <summary>In figures</summary>

@@ -11,7 +11,7 @@ import { dataTable } from '../data-table.js';
 import { linePoints, seriesLegend } from './figures.js';
 import { key, without } from './legend.js';
 
-/** Charts, and a table by phase. Null if there is nothing to draw. */
+/** Charts, and a table by phase; null if there is nothing to draw. */
 export function monitorFigures(timeline: MonitorTimeline): Markup | null {
   const all = monitorLines(timeline).flatMap((lines) => {
     const drawing = linesDrawing(lines);

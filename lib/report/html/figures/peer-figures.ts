@@ -26,7 +26,7 @@ function peerFigure(matrix: PeerMatrix): Markup {
   </figure> `;
 }
 
-/** Of a category's metrics. */
+/** Draws the matrices of a category's metrics. */
 export const peerFigures = (view: View, metrics: readonly string[]): Markup[] =>
   peerMatrices(view)
     .filter(({ metric }) => metrics.includes(metric))

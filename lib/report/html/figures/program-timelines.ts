@@ -5,7 +5,7 @@ import { name } from '../bounds.js';
 import { monitorFigures } from './monitor-figures.js';
 import type { Page } from '../page-content.js';
 
-/** Null if nothing was monitored. */
+/** Charts of programs; null if nothing was monitored. */
 export function programTimelineCharts({ view }: Page): Markup | null {
   const { shown, note } = programTimelines(view);
   const parts = shown.flatMap((one) => {
