@@ -3,14 +3,14 @@
 /** the bare driver */
 export interface NativeSettings {
   kind: 'native';
-  /** Its name in documents. Default: native. */
+  /** Name of the system in documents. Default: native. */
   name?: string;
 }
 
 /** HAMi-core, one preloaded library */
 export interface HamiCoreSettings {
   kind: 'hami-core';
-  /** Its name in documents. Default: hami-core. */
+  /** Name of the system in documents. Default: hami-core. */
   name?: string;
   /** HAMi-core's library. Default: /usr/local/vgpu/libvgpu.so. */
   library?: string;
@@ -25,9 +25,9 @@ export interface HamiCoreSettings {
 /** vgpu-manager, one preloaded library */
 export interface VgpuManagerSettings {
   kind: 'vgpu-manager';
-  /** Its name in documents. Default: vgpu-manager. */
+  /** Name of the system in documents. Default: vgpu-manager. */
   name?: string;
-  /** Its library, which has no usual place. Without one the system is unavailable. */
+  /** The library of the layer, which has no usual place. Without one the system is unavailable. */
   library?: string;
   /** Memory limit of all processes of a tenant together. Default: none. */
   memory?: string;
@@ -44,9 +44,9 @@ export interface VgpuManagerSettings {
 /** BUD-FCSP, by the variables in its documents */
 export interface FcspSettings {
   kind: 'fcsp';
-  /** Its name in documents. Default: fcsp. */
+  /** Name of the system in documents. Default: fcsp. */
   name?: string;
-  /** Its library, which has no usual place. Without one the system is unavailable. */
+  /** The library of the layer, which has no usual place. Without one the system is unavailable. */
   library?: string;
   /** Memory limit of all processes of a tenant together. Default: none. */
   memory?: string;
@@ -103,7 +103,7 @@ export interface FcspSettings {
 /** a private daemon of the Multi-Process Service */
 export interface MpsSettings {
   kind: 'mps';
-  /** Its name in documents. Default: mps. */
+  /** Name of the system in documents. Default: mps. */
   name?: string;
   /** Memory limit per process. Default: none. */
   memory?: string;
@@ -116,13 +116,13 @@ export interface MpsSettings {
 /** containers, with a layer inside */
 export interface ContainerSettings {
   kind: 'container';
-  /** Its name in documents. Default: container. */
+  /** Name of the system in documents. Default: container. */
   name?: string;
   /** `docker`, `podman`, `nerdctl`, `runc` or `crun`, or the absolute path of one. */
   runtime: string;
-  /** For docker, podman and nerdctl; it must be there, nothing is pulled. */
+  /** Image for docker, podman and nerdctl; it must be there, nothing is pulled. */
   image?: string;
-  /** For runc and crun: the absolute path of an OCI bundle, with `rootfs/` and, if it needs one, `config.json`, whose command, environment and namespaces are replaced. */
+  /** Absolute path of an OCI bundle for runc and crun, with `rootfs/` and, if it needs one, `config.json`, whose command, environment and namespaces are replaced. */
   bundle?: string;
   /** `cdi`: the CDI device of the measured GPU, or the one that `device` names. `hook`: the hook or runtime of the NVIDIA container toolkit. `devices`: the device nodes in the list `devices`; the image must then hold the driver's libraries. Default: cdi, and none on the simulated card. */
   gpu?: 'cdi' | 'hook' | 'devices' | 'none';
@@ -151,7 +151,7 @@ export interface ContainerSettings {
 /** any other layer, as its user describes it */
 export interface CustomSettings {
   kind: 'custom';
-  /** Its name in documents. */
+  /** Name of the system in documents. */
   name: string;
   /** Variables of its processes. */
   env?: Readonly<Record<string, Scalar>>;
@@ -192,7 +192,7 @@ export interface CustomSettings {
     needsIdleGpu?: boolean;
     /** Whether it changes the GPU for everybody. Default: false. */
     changesGlobalGpuState?: boolean;
-    /** In which steps its limits can be set. */
+    /** Steps in which its limits can be set. */
     limitGranularity?: {
       /** Smallest step of the memory limit. */
       memory?: string;
@@ -246,7 +246,7 @@ export type ProofStep =
       env: {
         /** The name of the variable. */
         name: string;
-        /** Its value. */
+        /** The value of the variable. */
         value: string;
       };
       smCount?: never;
@@ -330,7 +330,7 @@ export interface PriceSettings {
 export type LoadSettings = {
   /** http or https. */
   url: string;
-  /** For api http. Default: GET, and POST with a body. */
+  /** Method of the requests, for api http. Default: GET, and POST with a body. */
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Headers of every request. */
   headers?: Readonly<Record<string, string>>;
@@ -351,7 +351,7 @@ export type LoadSettings = {
       concurrency?: never;
       /** Open loop: Poisson arrivals, which no answer delays. Or `concurrency`. */
       ratePerSecond: number;
-      /** Of the arrivals, with ratePerSecond. Default: 1. */
+      /** Seed of the arrivals, with ratePerSecond. Default: 1. */
       seed?: number;
     }
 ) &
@@ -366,9 +366,9 @@ export type LoadSettings = {
         body?: string;
       }
     | {
-        /** For chat and completions, with a prompt. */
+        /** Model that is asked, for chat and completions with a prompt. */
         model: string;
-        /** For chat and completions. `{request}` in it or in a body stands for the number of the request. */
+        /** Prompt of the requests, for chat and completions. `{request}` in it or in a body stands for the number of the request. */
         prompt: string;
         /** Most tokens of an answer, with a prompt. Default: 128. */
         maxTokens?: number;
@@ -389,13 +389,13 @@ export type LoadSettings = {
 
 /** A metric of what a run prints or writes. */
 export type ExtractedMetricSettings = {
-  /** Where it is printed. Not together with file. Default: stdout. */
+  /** Stream to which the number is printed. Not together with file. Default: stdout. */
   from?: 'stdout' | 'stderr';
   /** A file that the run writes, relative to its folder. */
   file?: string;
   /** Which of several numbers of one run. Default: last. */
   take?: 'first' | 'last' | 'least' | 'largest' | 'mean' | 'median' | 'sum';
-  /** Its unit. */
+  /** Unit of the number. */
   unit: string;
   /** Which is better. */
   direction: 'lower' | 'higher' | 'none';
@@ -453,7 +453,7 @@ export interface TenantSettings {
   };
   /** The program and its arguments as a list; no shell reads them. */
   argv?: readonly Scalar[];
-  /** Where it runs. Default: the current directory, and with --config the folder of the file. */
+  /** Folder in which the program runs. Default: the current directory, and with --config the folder of the file. */
   folder?: string;
   /** Variables of the program. */
   env?: Readonly<Record<string, Scalar>>;
@@ -505,7 +505,7 @@ export interface WorkloadSettings {
   name: string;
   /** The program and its arguments as a list; no shell reads them. */
   argv?: readonly Scalar[];
-  /** Where it runs. Default: the current directory, and with --config the folder of the file. */
+  /** Folder in which the program runs. Default: the current directory, and with --config the folder of the file. */
   folder?: string;
   /** Variables of the program. */
   env?: Readonly<Record<string, Scalar>>;

@@ -42,21 +42,24 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   /** Budget of time and samples. Default `standard`, as `gpu-virt-bench compare` has it. */
   tier?: Tier;
   /**
-   * At least two; the first is the baseline. Each is a string as for --system (`native`,
+   * Systems to compare, at least two; the first is the baseline. Each is a string as for --system (`native`,
    * `hami-core:library=/path,memory=10GiB`) or an object with the keys of the YAML file of --config, proofs included.
    * Relative paths of libraries start at the current directory.
    */
   systems: readonly (string | SystemSettings)[];
   /**
-   * Each measures every system once, in a fresh worker. Default: 2 at tier quick, 5 at standard, 10 at thorough; verdicts
-   * need at least 2.
+   * Number of rounds, each of which measures every system once, in a fresh worker. Default: 2 at tier quick, 5 at
+   * standard, 10 at thorough; verdicts need at least 2.
    */
   rounds?: number;
-  /** Instead of `rounds` and `tier`: a time with its unit, e.g. `20min`, into which the highest tier that fits is planned. */
+  /**
+   * Time with its unit, e.g. `20min`, for which rounds of the highest tier that fits are planned, in place of `rounds`
+   * and `tier`.
+   */
   budget?: string;
   /**
-   * Instead of `rounds`: as many rounds as detect an effect of this size (0.05 is 5 %) with a probability of about 80
-   * %, planned from a pilot of 5 rounds that is not part of the result. At most `maxRounds`, by default 50.
+   * Size of an effect (0.05 is 5 %) that the rounds are to detect with a probability of about 80 %, in place of `rounds`.
+   * They are planned from a pilot of 5 rounds that is not part of the result: at most `maxRounds`, by default 50.
    */
   detect?: number;
   maxRounds?: number;

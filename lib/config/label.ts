@@ -8,4 +8,4 @@ export const label = (): Field<string, string> =>
   matching(pattern, 'at most 40 letters, digits and . _ + -, the first a letter or digit', 'NAME');
 
 /** The setting `name` of a kind of system. */
-export const nameOf = (kind: string) => key(label(), `Its name in documents. Default: ${kind}.`);
+export const nameOf = (kind: string) => key(label(), `Name of the system in documents. Default: ${kind}.`);

@@ -32,11 +32,14 @@ const entries = settings({
     '`chat` and `completions`: streamed answers of an OpenAI-compatible server; `http`: any answer.',
     'http',
   ),
-  method: key(choice(METHODS), 'For api http. Default: GET, and POST with a body.'),
+  method: key(choice(METHODS), 'Method of the requests, for api http. Default: GET, and POST with a body.'),
   headers: key(headers(), 'Headers of every request.'),
   body: key(text(), 'The whole request; for chat and completions as JSON, of which `stream` is set.'),
-  model: key(text(), 'For chat and completions, with a prompt.'),
-  prompt: key(text(), 'For chat and completions. `{request}` in it or in a body stands for the number of the request.'),
+  model: key(text(), 'Model that is asked, for chat and completions with a prompt.'),
+  prompt: key(
+    text(),
+    'Prompt of the requests, for chat and completions. `{request}` in it or in a body stands for the number of the request.',
+  ),
   maxTokens: key(
     integer(1, MOST_TOKENS),
     `Most tokens of an answer, with a prompt. Default: ${LOAD_DEFAULTS.maxTokens}.`,
@@ -47,7 +50,7 @@ const entries = settings({
     number(`a number from ${LEAST_RATE} to ${MOST_RATE}`, { least: LEAST_RATE, most: MOST_RATE }),
     'Open loop: Poisson arrivals, which no answer delays. Or `concurrency`.',
   ),
-  seed: key(integer(0, MOST_SEED), `Of the arrivals, with ratePerSecond. Default: ${LOAD_DEFAULTS.seed}.`),
+  seed: key(integer(0, MOST_SEED), `Seed of the arrivals, with ratePerSecond. Default: ${LOAD_DEFAULTS.seed}.`),
   warmup: key(integer(0, MOST_REQUESTS), 'Uncounted requests before them.', LOAD_DEFAULTS.warmup),
   timeout: key(
     number(`a number of seconds from 0.001 to ${MOST_SECONDS}`, { least: 0.001, most: MOST_SECONDS }),

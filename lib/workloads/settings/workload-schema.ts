@@ -72,13 +72,16 @@ const pointer = (): Field<string, string> =>
 
 export const metricSettings = exactlyOne(
   {
-    from: key(choice(['stdout', 'stderr']), 'Where it is printed. Not together with file. Default: stdout.'),
+    from: key(
+      choice(['stdout', 'stderr']),
+      'Stream to which the number is printed. Not together with file. Default: stdout.',
+    ),
     file: key(text(), 'A file that the run writes, relative to its folder.'),
     regex: key(pattern(LONGEST_PATTERN, 'gm'), 'A regular expression, whose first group is the number.'),
     json: key(pointer(), 'A JSON pointer into the output, which is one JSON text.'),
     jsonl: key(pointer(), 'A JSON pointer into every line that is a JSON text.'),
     take: key(choice(choices), 'Which of several numbers of one run.', 'last'),
-    unit: needed(unit(), 'Its unit.'),
+    unit: needed(unit(), 'Unit of the number.'),
     direction: needed(choice(['lower', 'higher', 'none']), 'Which is better.'),
     delta: key(
       delta(),
@@ -119,7 +122,10 @@ const exit = (): Field<number | readonly number[], number[]> => {
 /** The settings of a program that is measured, alone or as a tenant. */
 const program = {
   argv: key(command(), 'The program and its arguments as a list; no shell reads them.'),
-  folder: key(text(), 'Where it runs. Default: the current directory, and with --config the folder of the file.'),
+  folder: key(
+    text(),
+    'Folder in which the program runs. Default: the current directory, and with --config the folder of the file.',
+  ),
   env: key(variables(), 'Variables of the program.'),
   passEnv: key(variableNames(), "Variables of the caller that it gets as they are. Default: none beside the system's."),
   exit: key(exit(), 'Exit codes that are no failure. Default: 0.'),

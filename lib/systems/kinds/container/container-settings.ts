@@ -17,11 +17,11 @@ export const containerSettings = settings({
   runtime: needed(text('podman'), '`docker`, `podman`, `nerdctl`, `runc` or `crun`, or the absolute path of one.'),
   image: key(
     matching(imageName, 'the name or ID of an image', 'IMAGE'),
-    'For docker, podman and nerdctl; it must be there, nothing is pulled.',
+    'Image for docker, podman and nerdctl; it must be there, nothing is pulled.',
   ),
   bundle: key(
     text(),
-    'For runc and crun: the absolute path of an OCI bundle, with `rootfs/` and, if it needs one, `config.json`, whose command, environment and namespaces are replaced.',
+    'Absolute path of an OCI bundle for runc and crun, with `rootfs/` and, if it needs one, `config.json`, whose command, environment and namespaces are replaced.',
   ),
   gpu: key(
     choice(gpuWays),

@@ -30,7 +30,7 @@ const memoryLimits = ['none', 'perProcess', 'perTenantPool', 'hardware'] as cons
 const computeLimits = ['none', 'softDutyCycle', 'smCap', 'hardware'] as const;
 
 const customSettings = settings({
-  name: needed(label(), 'Its name in documents.'),
+  name: needed(label(), 'Name of the system in documents.'),
   env: key(variables(), 'Variables of its processes.'),
   unsetEnv: key(variableNames(), 'Inherited variables that its processes do not get.'),
   prefix: key(texts(), 'A command in front of the process, e.g. `[taskset, -c, "0"]`.'),
@@ -73,7 +73,7 @@ const customSettings = settings({
           memory: key(size({ mayBePercent: false }), 'Smallest step of the memory limit.'),
           sm: key(percent(), 'Smallest step of the compute limit, in per cent.'),
         }),
-        'In which steps its limits can be set.',
+        'Steps in which its limits can be set.',
         {},
       ),
     }),
