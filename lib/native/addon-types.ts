@@ -381,7 +381,7 @@ export interface ClockReading {
   functions: LibcFunction[];
   rates: ClockRate[];
   counterUnused: string | null;
-  /** Of all readings since the addon was loaded; null if no counter can be trusted. */
+  /** Agreement of all readings since the addon was loaded; null if no counter can be trusted. */
   agreed: ClockAgreement | null;
   /** Digest of the kernel's code for reading clocks, the same in every process. */
   vdso: string | null;
@@ -402,9 +402,9 @@ export interface PeerRequest {
 }
 
 export interface PeerAccess {
-  /** By cuDeviceCanAccessPeer. */
+  /** Result of cuDeviceCanAccessPeer. */
   canAccess: boolean;
-  /** By cuDeviceGetP2PAttribute, as the next: 0 is the fastest; null: not reported. */
+  /** Rank by cuDeviceGetP2PAttribute, which also gives the next: 0 is the fastest; null: not reported. */
   performanceRank: number | null;
   nativeAtomics: number | null;
 }
@@ -415,16 +415,16 @@ export interface PeerCopiesRequest {
   /** UUID of the other GPU. */
   peer: string;
   way: PeerWay;
-  /** Of a copy: a multiple of 4. */
+  /** Size of a copy: a multiple of 4. */
   bytes: number;
   count: number;
   warmup: number;
-  /** Of what is copied. */
+  /** Seed of what is copied. */
   seed: number;
 }
 
 export interface PeerCopies {
-  /** Of each sample, by events of the session's GPU. */
+  /** Duration of each sample, by events of the session's GPU. */
   deviceNs: number[];
 }
 
@@ -434,37 +434,37 @@ export interface OfferRequest {
 }
 
 export interface OfferedMemory {
-  /** Of cuIpcGetMemHandle, in hexadecimal. */
+  /** Handle of cuIpcGetMemHandle, in hexadecimal. */
   handle: string;
 }
 
 export interface OfferedCopiesRequest {
   /** Result of offerMemory in another process, on another GPU. */
   handle: string;
-  /** Of a copy: what was offered. */
+  /** Size of a copy: what was offered. */
   bytes: number;
   count: number;
   warmup: number;
-  /** Of what is copied. */
+  /** Seed of what is copied. */
   seed: number;
 }
 
 export interface OfferedCopies {
-  /** Of each sample, by events of the session's GPU. */
+  /** Duration of each sample, by events of the session's GPU. */
   deviceNs: number[];
-  /** Of what the last copy left there. */
+  /** Seed of what the last copy left there. */
   lastSeed: number;
 }
 
 export interface OfferedCheckRequest {
-  /** Of what has to be there. */
+  /** Seed of what has to be there. */
   seed: number;
 }
 
 export interface OfferedCheck {
-  /** Of the offered memory. */
+  /** Words of the offered memory. */
   words: number;
-  /** Those that are something else. */
+  /** Words that are something else. */
   wrong: number;
 }
 
@@ -909,7 +909,7 @@ export interface FaultRequest {
 export interface FaultAnswer {
   code: number;
   name: string;
-  /** As `now` says it: when the call returned that told of it. */
+  /** When the call that reported the fault returned, on the clock of `now`. */
   toldAtNs: number;
 }
 
@@ -976,9 +976,9 @@ export interface ConcurrencyRequest {
 /** Times are by the device's clock, with one value per run. */
 export interface StreamConcurrency {
   rounds: number;
-  /** Of a kernel, one a multiprocessor. */
+  /** Blocks of a kernel, one a multiprocessor. */
   blocks: number;
-  /** Of the partition, as the driver says; without one, of the device. */
+  /** Multiprocessors of the partition, as the driver says; without one, of the device. */
   multiprocessors: number;
   /** A kernel that had the device to itself. */
   aloneNs: Float64Array;
@@ -988,43 +988,43 @@ export interface StreamConcurrency {
   spanNs: Float64Array;
   /** Kernels that ran at the same time in that span, on average. */
   mean: Float64Array;
-  /** And at most. */
+  /** Most kernels that ran at the same time in that span. */
   most: Float64Array;
 }
 
 // Latencies of the L2 cache
 
 export interface ChaseSet {
-  /** Its size, in eighths of the L2 cache that the device reports. */
+  /** Size of the set, in eighths of the L2 cache that the device reports. */
   eighths: number;
-  /** That walk it side by side, with a thread each; 0: one a multiprocessor. */
+  /** Blocks that walk the set side by side, with a thread each; 0: one a multiprocessor. */
   blocks: number;
 }
 
 export interface ChaseRequest extends ChaseSet {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** Time of the start, on the clock of `now`; one that has passed starts at once. */
   startAtNs: number;
-  /** By the device's clock or the host's, whichever passes first. */
+  /** How long walks are launched, by the device's clock or the host's, whichever passes first. */
   windowNs: number;
 }
 
 export interface Chase {
-  /** As the device reports it. */
+  /** Size of the L2 cache, as the device reports it. */
   l2Bytes: number;
-  /** Of the working set, in whole lines for every block. */
+  /** Size of the working set, in whole lines for every block. */
   bytes: number;
   blocks: number;
-  /** Of the multiprocessors' clock, in these walks; 0: there was none. */
+  /** Rate of the multiprocessors' clock in these walks; 0: there were none. */
   cyclesPerNs: number;
-  /** Of the device's clock; the other times count from there. */
+  /** Time of the device's clock from which the other times count. */
   originMs: number;
-  /** Of each walk, when its first block began. */
+  /** Begin of each walk's first block. */
   fromNs: number[];
-  /** Of each walk, when its last block ended. */
+  /** End of each walk's last block. */
   toNs: number[];
   /** The walk of each of the following latencies. */
   walk: number[];
-  /** Of loads whose latencies differ by a few per cent at most, their mean. */
+  /** Mean latencies of loads that differ by a few per cent at most. */
   cycles: number[];
   /** How many of them there were. */
   loads: number[];
@@ -1237,11 +1237,11 @@ export interface Load {
   /** Rounds per block that were used. */
   rounds: number;
   blocks: number;
-  /** That the tenant sees. */
+  /** Multiprocessors that the tenant sees. */
   multiprocessors: number;
   /** On which a block ended (%smid). */
   multiprocessorsUsed: number[];
-  /** Its multiprocessors, as the driver says; 0: none was asked for. */
+  /** Multiprocessors of the partition, as the driver says; 0: none was asked for. */
   partition: number;
   launches: number;
   kernels: number;
@@ -1483,9 +1483,9 @@ export interface GpuProcess {
 
 export interface ReportedMemory {
   sizes: ReportedSizes[];
-  /** As the driver itself reports it. */
+  /** UUID of the GPU, as the driver itself reports it. */
   bareUuid: string;
-  /** Of the GPUs that NVML shows to the process; null without NVML. */
+  /** UUIDs of the GPUs that NVML shows to the process; null without NVML. */
   uuids: string[] | null;
   processes: GpuProcess[] | null;
   multiprocessors: number | null;
@@ -1762,7 +1762,7 @@ export interface ContextReset {
   resetName: string;
   /** The call that failed after it; empty: the next kernel ran. */
   failed: string;
-  /** As `now` says it; 0: there was none. */
+  /** Time of the first result, on the clock of `now`; 0: there was none. */
   firstResultAtNs: number;
   resultCorrect: boolean;
 }
@@ -1865,29 +1865,29 @@ export interface CollectivesRequest {
   collective: Collective;
   ranks: number;
   rank: number;
-  /** Of a broadcast. */
+  /** Rank that sends, in a broadcast. */
   root: number;
-  /** Of a result, on each rank: whole words of 4 bytes of every rank. */
+  /** Size of a result on each rank: whole words of 4 bytes of every rank. */
   bytes: number;
-  /** Of a burst, each with a result of its own. */
+  /** Operations of a burst, each with a result of its own. */
   operations: number;
   bursts: number;
   /** Bursts before them. */
   warmup: number;
-  /** Of what is sent, the same on all ranks. */
+  /** Seed of what is sent, the same on all ranks. */
   seed: number;
 }
 
 export interface CollectiveTimes {
   /** Error of NCCL. */
   failure: string | null;
-  /** Of each burst: from a meeting of all ranks until this one knew that its last collective was over. */
+  /** Duration of each burst, from a meeting of all ranks until this one knew that its last collective was over. */
   hostNs: number[];
   /** Between events around its collectives. */
   deviceNs: number[];
-  /** Of the results of all bursts. */
+  /** Words of the results of all bursts. */
   words: number;
-  /** Those that are not what they must be. */
+  /** Words that are not what they must be. */
   wrong: number;
 }
 
@@ -1898,7 +1898,7 @@ export interface GpuLinkRequest {
 
 export type Connection = 'NVLink' | 'one board' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
 
-/** As NVML reports it, null where it does not. */
+/** Link to another GPU, as NVML reports it; null where it does not. */
 export interface GpuLink {
   /** What is between the two, as nvidia-smi abbreviates it. */
   connection: Connection | null;
@@ -1908,7 +1908,7 @@ export interface GpuLink {
   nvlinks: number;
   /** MB/s of an NVLink in one direction. */
   nvlinkMbs: number | null;
-  /** Of this GPU and its slot together, at most, as the width. */
+  /** Highest generation of this GPU and its slot together; `pcieWidth` is their width. */
   pcieGeneration: number | null;
   pcieWidth: number | null;
 }

@@ -10,8 +10,9 @@ struct Fields<ChaseSet> : FieldsOf<ChaseSet> {
   static constexpr const char* kName = "ChaseSet";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(eighths).above_zero().says("Its size, in eighths of the L2 cache that the device reports."));
-    visit(GVB_FIELD(blocks).says("That walk it side by side, with a thread each; 0: one a multiprocessor."));
+    visit(GVB_FIELD(eighths).above_zero().says("Size of the set, in eighths of the L2 cache that the device reports."));
+    visit(
+        GVB_FIELD(blocks).says("Blocks that walk the set side by side, with a thread each; 0: one a multiprocessor."));
   }
 };
 
@@ -20,8 +21,9 @@ struct Fields<ChaseRequest> : FieldsOf<ChaseRequest, ChaseSet> {
   static constexpr const char* kName = "ChaseRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
-    visit(GVB_FIELD(window_ns).above_zero().says("By the device's clock or the host's, whichever passes first."));
+    visit(GVB_FIELD(start_at_ns).says("Time of the start, on the clock of `now`; one that has passed starts at once."));
+    visit(GVB_FIELD(window_ns).above_zero().says(
+        "How long walks are launched, by the device's clock or the host's, whichever passes first."));
   }
 };
 
@@ -39,15 +41,15 @@ struct Fields<Chase> : FieldsOf<Chase> {
   static constexpr const char* kName = "Chase";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(l2_bytes).says("As the device reports it."));
-    visit(GVB_FIELD(bytes).says("Of the working set, in whole lines for every block."));
+    visit(GVB_FIELD(l2_bytes).says("Size of the L2 cache, as the device reports it."));
+    visit(GVB_FIELD(bytes).says("Size of the working set, in whole lines for every block."));
     visit(GVB_FIELD(blocks));
-    visit(GVB_FIELD(cycles_per_ns).says("Of the multiprocessors' clock, in these walks; 0: there was none."));
-    visit(GVB_FIELD(origin_ms).says("Of the device's clock; the other times count from there."));
-    visit(GVB_FIELD(from_ns).as_array().says("Of each walk, when its first block began."));
-    visit(GVB_FIELD(to_ns).as_array().says("Of each walk, when its last block ended."));
+    visit(GVB_FIELD(cycles_per_ns).says("Rate of the multiprocessors' clock in these walks; 0: there were none."));
+    visit(GVB_FIELD(origin_ms).says("Time of the device's clock from which the other times count."));
+    visit(GVB_FIELD(from_ns).as_array().says("Begin of each walk's first block."));
+    visit(GVB_FIELD(to_ns).as_array().says("End of each walk's last block."));
     visit(GVB_FIELD(walk).as_array().says("The walk of each of the following latencies."));
-    visit(GVB_FIELD(cycles).as_array().says("Of loads whose latencies differ by a few per cent at most, their mean."));
+    visit(GVB_FIELD(cycles).as_array().says("Mean latencies of loads that differ by a few per cent at most."));
     visit(GVB_FIELD(loads).as_array().says("How many of them there were."));
   }
 };

@@ -55,7 +55,8 @@ struct Fields<ClockReading> : FieldsOf<ClockReading> {
     visit(GVB_FIELD(functions).says("Functions with which the process reads time, and their owners."));
     visit(GVB_FIELD(rates));
     visit(GVB_FIELD(counter_unused).or_null());
-    visit(GVB_FIELD(agreed).says("Of all readings since the addon was loaded; null if no counter can be trusted."));
+    visit(GVB_FIELD(agreed).says(
+        "Agreement of all readings since the addon was loaded; null if no counter can be trusted."));
     visit(GVB_FIELD(vdso).or_null().says("Digest of the kernel's code for reading clocks, the same in every process."));
   }
 };

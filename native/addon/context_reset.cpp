@@ -16,7 +16,7 @@ struct Fields<ContextReset> : FieldsOf<ContextReset> {
     visit(GVB_FIELD(reset_code).says("Result of cuDevicePrimaryCtxReset_v2."));
     visit(GVB_FIELD(reset_name));
     visit(GVB_FIELD(failed).says("The call that failed after it; empty: the next kernel ran."));
-    visit(GVB_FIELD(first_result_at_ns).says("As `now` says it; 0: there was none."));
+    visit(GVB_FIELD(first_result_at_ns).says("Time of the first result, on the clock of `now`; 0: there was none."));
     visit(GVB_FIELD(result_correct));
   }
 };

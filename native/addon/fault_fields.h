@@ -14,7 +14,7 @@ struct Fields<FaultAnswer> : FieldsOf<FaultAnswer> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(code));
     visit(GVB_FIELD(name));
-    visit(GVB_FIELD(told_at_ns).says("As `now` says it: when the call returned that told of it."));
+    visit(GVB_FIELD(told_at_ns).says("When the call that reported the fault returned, on the clock of `now`."));
   }
 };
 

@@ -70,9 +70,9 @@ struct Fields<Load> : FieldsOf<Load> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds).says("Rounds per block that were used."));
     visit(GVB_FIELD(blocks));
-    visit(GVB_FIELD(multiprocessors).says("That the tenant sees."));
+    visit(GVB_FIELD(multiprocessors).says("Multiprocessors that the tenant sees."));
     visit(GVB_FIELD(multiprocessors_used).says("On which a block ended (%smid)."));
-    visit(GVB_FIELD(partition).says("Its multiprocessors, as the driver says; 0: none was asked for."));
+    visit(GVB_FIELD(partition).says("Multiprocessors of the partition, as the driver says; 0: none was asked for."));
     visit(GVB_FIELD(launches));
     visit(GVB_FIELD(kernels));
     visit(GVB_FIELD(work));

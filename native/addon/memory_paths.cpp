@@ -229,8 +229,8 @@ struct Fields<ReportedMemory> : FieldsOf<ReportedMemory> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(sizes));
-    visit(GVB_FIELD(bare_uuid).says("As the driver itself reports it."));
-    visit(GVB_FIELD(uuids).says("Of the GPUs that NVML shows to the process; null without NVML."));
+    visit(GVB_FIELD(bare_uuid).says("UUID of the GPU, as the driver itself reports it."));
+    visit(GVB_FIELD(uuids).says("UUIDs of the GPUs that NVML shows to the process; null without NVML."));
     visit(GVB_FIELD(processes));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(bare_multiprocessors).says("Number that the driver itself reports."));

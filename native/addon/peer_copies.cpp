@@ -28,9 +28,10 @@ struct Fields<PeerAccess> : FieldsOf<PeerAccess> {
   static constexpr const char* kName = "PeerAccess";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(can_access).says("By cuDeviceCanAccessPeer."));
-    visit(GVB_FIELD(performance_rank)
-              .says("By cuDeviceGetP2PAttribute, as the next: 0 is the fastest; null: not reported."));
+    visit(GVB_FIELD(can_access).says("Result of cuDeviceCanAccessPeer."));
+    visit(
+        GVB_FIELD(performance_rank)
+            .says("Rank by cuDeviceGetP2PAttribute, which also gives the next: 0 is the fastest; null: not reported."));
     visit(GVB_FIELD(native_atomics));
   }
 };
@@ -42,10 +43,10 @@ struct Fields<PeerCopiesRequest> : FieldsOf<PeerCopiesRequest> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(peer).says("UUID of the other GPU."));
     visit(GVB_FIELD(way).one_of(kPeerWays));
-    visit(GVB_FIELD(bytes).says("Of a copy: a multiple of 4.").above_zero());
+    visit(GVB_FIELD(bytes).says("Size of a copy: a multiple of 4.").above_zero());
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(seed).says("Of what is copied."));
+    visit(GVB_FIELD(seed).says("Seed of what is copied."));
   }
 };
 
@@ -54,7 +55,7 @@ struct Fields<PeerCopies> : FieldsOf<PeerCopies> {
   static constexpr const char* kName = "PeerCopies";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(device_ns).as_array().says("Of each sample, by events of the session's GPU."));
+    visit(GVB_FIELD(device_ns).as_array().says("Duration of each sample, by events of the session's GPU."));
   }
 };
 
@@ -72,7 +73,7 @@ struct Fields<OfferedMemory> : FieldsOf<OfferedMemory> {
   static constexpr const char* kName = "OfferedMemory";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(handle).says("Of cuIpcGetMemHandle, in hexadecimal."));
+    visit(GVB_FIELD(handle).says("Handle of cuIpcGetMemHandle, in hexadecimal."));
   }
 };
 
@@ -82,10 +83,10 @@ struct Fields<OfferedCopiesRequest> : FieldsOf<OfferedCopiesRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(handle).says("Result of offerMemory in another process, on another GPU."));
-    visit(GVB_FIELD(bytes).says("Of a copy: what was offered.").above_zero());
+    visit(GVB_FIELD(bytes).says("Size of a copy: what was offered.").above_zero());
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(seed).says("Of what is copied."));
+    visit(GVB_FIELD(seed).says("Seed of what is copied."));
   }
 };
 
@@ -94,8 +95,8 @@ struct Fields<OfferedCopies> : FieldsOf<OfferedCopies> {
   static constexpr const char* kName = "OfferedCopies";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(device_ns).as_array().says("Of each sample, by events of the session's GPU."));
-    visit(GVB_FIELD(last_seed).says("Of what the last copy left there."));
+    visit(GVB_FIELD(device_ns).as_array().says("Duration of each sample, by events of the session's GPU."));
+    visit(GVB_FIELD(last_seed).says("Seed of what the last copy left there."));
   }
 };
 
@@ -104,7 +105,7 @@ struct Fields<OfferedCheckRequest> : FieldsOf<OfferedCheckRequest> {
   static constexpr const char* kName = "OfferedCheckRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(seed).says("Of what has to be there."));
+    visit(GVB_FIELD(seed).says("Seed of what has to be there."));
   }
 };
 
@@ -113,8 +114,8 @@ struct Fields<OfferedCheck> : FieldsOf<OfferedCheck> {
   static constexpr const char* kName = "OfferedCheck";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(words).says("Of the offered memory."));
-    visit(GVB_FIELD(wrong).says("Those that are something else."));
+    visit(GVB_FIELD(words).says("Words of the offered memory."));
+    visit(GVB_FIELD(wrong).says("Words that are something else."));
   }
 };
 

@@ -66,12 +66,12 @@ struct Fields<CollectivesRequest> : FieldsOf<CollectivesRequest> {
     visit(GVB_FIELD(collective).one_of(kCollectives));
     visit(GVB_FIELD(ranks).above_zero());
     visit(GVB_FIELD(rank));
-    visit(GVB_FIELD(root).says("Of a broadcast."));
-    visit(GVB_FIELD(bytes).says("Of a result, on each rank: whole words of 4 bytes of every rank.").above_zero());
-    visit(GVB_FIELD(operations).says("Of a burst, each with a result of its own.").above_zero());
+    visit(GVB_FIELD(root).says("Rank that sends, in a broadcast."));
+    visit(GVB_FIELD(bytes).says("Size of a result on each rank: whole words of 4 bytes of every rank.").above_zero());
+    visit(GVB_FIELD(operations).says("Operations of a burst, each with a result of its own.").above_zero());
     visit(GVB_FIELD(bursts));
     visit(GVB_FIELD(warmup).says("Bursts before them."));
-    visit(GVB_FIELD(seed).says("Of what is sent, the same on all ranks."));
+    visit(GVB_FIELD(seed).says("Seed of what is sent, the same on all ranks."));
   }
 };
 
@@ -82,10 +82,10 @@ struct Fields<CollectiveTimes> : FieldsOf<CollectiveTimes> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
     visit(GVB_FIELD(host_ns).as_array().says(
-        "Of each burst: from a meeting of all ranks until this one knew that its last collective was over."));
+        "Duration of each burst, from a meeting of all ranks until this one knew that its last collective was over."));
     visit(GVB_FIELD(device_ns).as_array().says("Between events around its collectives."));
-    visit(GVB_FIELD(words).says("Of the results of all bursts."));
-    visit(GVB_FIELD(wrong).says("Those that are not what they must be."));
+    visit(GVB_FIELD(words).says("Words of the results of all bursts."));
+    visit(GVB_FIELD(wrong).says("Words that are not what they must be."));
   }
 };
 
@@ -101,14 +101,15 @@ struct Fields<GpuLinkRequest> : FieldsOf<GpuLinkRequest> {
 template <>
 struct Fields<GpuLink> : FieldsOf<GpuLink> {
   static constexpr const char* kName = "GpuLink";
-  static constexpr const char* kDoc = "As NVML reports it, null where it does not.";
+  static constexpr const char* kDoc = "Link to another GPU, as NVML reports it; null where it does not.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(connection).one_of(kConnections).says("What is between the two, as nvidia-smi abbreviates it."));
     visit(GVB_FIELD(peer_nvlinks).says("Active NVLinks to the peer, or to the switch between them."));
     visit(GVB_FIELD(nvlinks).says("All active ones of this GPU."));
     visit(GVB_FIELD(nvlink_mbs).says("MB/s of an NVLink in one direction."));
-    visit(GVB_FIELD(pcie_generation).says("Of this GPU and its slot together, at most, as the width."));
+    visit(GVB_FIELD(pcie_generation)
+              .says("Highest generation of this GPU and its slot together; `pcieWidth` is their width."));
     visit(GVB_FIELD(pcie_width));
   }
 };

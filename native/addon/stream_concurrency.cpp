@@ -28,13 +28,14 @@ struct Fields<StreamConcurrency> : FieldsOf<StreamConcurrency> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds));
-    visit(GVB_FIELD(blocks).says("Of a kernel, one a multiprocessor."));
-    visit(GVB_FIELD(multiprocessors).says("Of the partition, as the driver says; without one, of the device."));
+    visit(GVB_FIELD(blocks).says("Blocks of a kernel, one a multiprocessor."));
+    visit(GVB_FIELD(multiprocessors)
+              .says("Multiprocessors of the partition, as the driver says; without one, of the device."));
     visit(GVB_FIELD(alone_ns).says("A kernel that had the device to itself."));
     visit(GVB_FIELD(kernel_ns).says("The median kernel of the run."));
     visit(GVB_FIELD(span_ns).says("From the first start to the last end."));
     visit(GVB_FIELD(mean).says("Kernels that ran at the same time in that span, on average."));
-    visit(GVB_FIELD(most).says("And at most."));
+    visit(GVB_FIELD(most).says("Most kernels that ran at the same time in that span."));
   }
 };
 

@@ -23,7 +23,7 @@ class ClockWatch {
  public:
   // From now on, with the counter's rate; readings before are not compared.
   static void begin(double ns_per_tick);
-  // Of all threads; a thread's last few readings may be missing.
+  // Agreement of the readings of all threads; a thread's last few readings may be missing.
   static ClockAgreement agreement();
   static ClockWatch& of_thread() {
     static thread_local ClockWatch watch;

@@ -29,10 +29,10 @@ struct Chase {
   unsigned blocks = 0;
   double cycles_per_ns = 0;  // of the multiprocessors' clock, in these walks; 0: there was none
   double origin_ms = 0;      // of %globaltimer; `from` and `to` are counted from there
-  // Of each walk, from the start of its first block to the end of its last one.
+  // Begin of the first block and end of the last one, of each walk.
   std::vector<double> from_ns;
   std::vector<double> to_ns;
-  // Of each latency that loads of a walk had, in bins of a few per cent: the walk, the mean in cycles, and how many.
+  // Latencies of the loads of walks, in bins of a few per cent: the walk, the mean in cycles, and how many.
   std::vector<double> walk;
   std::vector<double> cycles;
   std::vector<double> loads;

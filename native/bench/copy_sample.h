@@ -65,9 +65,9 @@ struct SampleCounts {
   unsigned warmup = 0, count = 0;
 };
 
-// Of each sample that counts, from before its first copy until behind its last. The host looks at a word of every page
-// of a sample, and at every word of the last one. Throws kInvalidResult if the device's clock shows more time in a
-// further sample than the events.
+// Durations of the samples that count, each from before its first copy until behind its last. The host looks at a word
+// of every page of a sample, and at every word of the last one. Throws kInvalidResult if the device's clock shows more
+// time in a further sample than the events.
 std::vector<double> time_copies(DeviceSession& session, CopySample& sample, const SampleCounts& counts);
 
 }  // namespace gvb

@@ -102,8 +102,8 @@ class DeviceSession {
   std::vector<std::pair<std::type_index, std::shared_ptr<void>>> kept_;
 };
 
-// Of the card itself, by the driver's own function, whatever a layer tells the process: loads are sized by it, so that
-// no layer makes them smaller. nullopt if the driver does not report it.
+// Attribute of the card itself, by the driver's own function, whatever a layer tells the process: loads are sized by
+// it, so that no layer makes them smaller. nullopt if the driver does not report it.
 std::optional<int> card_attribute(const DeviceSession& session, abi::CUdevice_attribute which);
 // The number that the process is told; at least 1.
 unsigned multiprocessors_of(const DeviceSession& session);

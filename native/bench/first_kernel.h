@@ -11,7 +11,7 @@ namespace gvb {
 
 class FirstKernel {
  public:
-  // Of the module of the base kernels, in the current context.
+  // Takes the kernel from the module of the base kernels, in the current context.
   FirstKernel(const Cuda& cuda, const Module& module) : cuda_(cuda), kernel_(module.function("gvb_mix")) {}
 
   void allocate();

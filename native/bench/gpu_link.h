@@ -8,7 +8,7 @@
 
 namespace gvb {
 
-// As `nvidia-smi topo -m` abbreviates what is between two GPUs.
+// What is between two GPUs, as `nvidia-smi topo -m` abbreviates it.
 enum class Connection { kNvLink, kBoard, kPix, kPxb, kPhb, kNode, kSys };
 
 struct GpuLinkRequest {
@@ -20,7 +20,7 @@ struct GpuLink {
   unsigned peer_nvlinks = 0;             // active NVLinks to the peer, or to the switch between them
   unsigned nvlinks = 0;                  // all active ones of this GPU
   std::optional<unsigned> nvlink_mbs;    // of one NVLink in one direction
-  // Of this GPU and its slot together, at most.
+  // Highest generation and largest width of this GPU and its slot together.
   std::optional<unsigned> pcie_generation, pcie_width;
 };
 

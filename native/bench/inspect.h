@@ -20,7 +20,7 @@ struct DeviceInfo {
   int index = 0;
   std::string uuid, name;
   uint64_t memory_bytes = 0;  // by NVML, if it reports it
-  // By cuDeviceTotalMem, which a layer may change; nullopt if a layer hides it.
+  // Memory by cuDeviceTotalMem, which a layer may change; nullopt if a layer hides it.
   std::optional<uint64_t> visible_memory_bytes;
   std::string compute_capability;
   int multiprocessors = 0;

@@ -9,7 +9,8 @@ namespace gvb {
 
 class Partition {
  public:
-  // Of as many multiprocessors as the driver makes of `wanted`. Throws kFunctionMissing where it has no green contexts.
+  // Makes a partition of as many multiprocessors as the driver makes of `wanted`. Throws kFunctionMissing where it has
+  // no green contexts.
   Partition(const DeviceSession& session, unsigned wanted);
 
   Stream make_stream() const;

@@ -208,7 +208,7 @@ struct CUmemcpyAttributes {
 using CUdevResourceType = int;
 constexpr CUdevResourceType CU_DEV_RESOURCE_TYPE_SM = 1;
 
-// Of ABI version 1. Drivers write to the padding, and read it from resources that they made.
+// Resource of ABI version 1. Drivers write to the padding, and read it from resources that they made.
 struct CUdevResource {
   CUdevResourceType type;
   unsigned char padding[92];

@@ -98,7 +98,7 @@ std::string own_region();
 
 constexpr size_t kMiB = 1 << 20;
 
-// As reported by CUDA.
+// Free memory as CUDA reports it.
 inline size_t free_bytes() {
   size_t free = 0;
   size_t total = 0;

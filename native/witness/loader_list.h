@@ -8,7 +8,7 @@
 
 namespace gvb::witness {
 
-// As glibc has it since 2.35, where `r_version` is 2 once there is a second namespace.
+// Namespace of glibc since 2.35, where `r_version` is 2 once there is a second namespace.
 struct Namespace {
   r_debug list;
   const Namespace* next;

@@ -2,20 +2,26 @@
 import { expect, it } from 'vitest';
 import { sourcesIn, textOf } from './source-files.js';
 
-/** Folders whose comments are still to be rewritten. The comments of the addon's types are those of native/addon. */
-const unswept = ['answer', 'load', 'report', 'run', 'workloads'];
-const generated = 'lib/native/addon-types.ts';
+const preposition = '(?:Of|As|By|Instead|Beside)\\b.*';
+const docComment = new RegExp(`/\\*\\*\\s+(?:\\* )?${preposition}`, 'g');
+/** The first line of a comment in a header. */
+const headerComment = new RegExp(`(?<!^[ \\t]*//.*\\n)^[ \\t]*// ${preposition}`, 'gm');
 
-const beginning = /\/\*\*\s+(?:\* )?(?:Of|As|By|Instead|Beside)\b.*/g;
-const isUnswept = (file: string) =>
-  unswept.some((folder) => file.startsWith(`lib/${folder}/`)) || !/^lib\/\w+\//.test(file);
+const found = (files: readonly string[], pattern: RegExp) =>
+  files.flatMap((file) => [...textOf(file).matchAll(pattern)].map(([text]) => `${file}: ${text.trim()}`));
 
-const files = sourcesIn('lib').filter((file) => file !== generated);
-const wrongIn = (file: string) => [...textOf(file).matchAll(beginning)].map(([text]) => `${file}: ${text}`);
+// Those of lib/native/addon-types.ts are written in native/addon, and those of lib/settings-types.ts in schemas.
+it('never begin with a preposition in place of the noun in lib/', () =>
+  expect(found(sourcesIn('lib'), docComment)).toEqual([]));
 
-it('never begin with a preposition in place of the noun', () =>
-  expect(files.filter((file) => !isUnswept(file)).flatMap(wrongIn)).toEqual([]));
+it('never begin with a preposition in the headers of native/', () =>
+  expect(found(sourcesIn('native', /\.h$/), headerComment)).toEqual([]));
 
-it.each(unswept)('are still to be rewritten in lib/%s, or the list is too long', (folder) =>
-  expect(files.filter((file) => file.startsWith(`lib/${folder}/`)).flatMap(wrongIn)).not.toEqual([]),
-);
+it.each([
+  ['a doc comment on one line', docComment, '/** Of a victim. */'],
+  ['a doc comment on several lines', docComment, '/**\n   * Instead of rounds: a time.\n   */'],
+  ['a comment in a header', headerComment, 'int a;\n  // As NVML reports it.\n  int b;'],
+])('are recognised in %s', (_, pattern, text) => expect([...text.matchAll(pattern)]).toHaveLength(1));
+
+it('may begin a further line with a preposition', () =>
+  expect([...'// Time of the start.\n// As a walk begins, it counts.'.matchAll(headerComment)]).toEqual([]));

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const lib = join(root, 'lib');
 
-/** The sources of a folder of the checkout, relative to the checkout. */
-export const sourcesIn = (folder: string): string[] =>
+/** The sources of a folder of the checkout, relative to the checkout: TypeScript and JavaScript, or those of `ending`. */
+export const sourcesIn = (folder: string, ending = /\.(ts|js|mjs)$/): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js|mjs)$/.test(file))
+    .filter((file) => ending.test(file))
     .map((file) => join(folder, file))
     .sort();
 

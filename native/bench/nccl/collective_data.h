@@ -20,12 +20,12 @@ class CollectiveData {
   void prepare(uint64_t seed);
   // Returns NCCL's error; empty: none.
   virtual std::string queue(const Ranks& ranks, unsigned operation) const = 0;
-  // Of all results of the burst.
+  // Number of wrong words in all results of the burst.
   virtual uint64_t wrong_words() const = 0;
 
   uint64_t words() const { return uint64_t{request_.operations} * (request_.bytes / sizeof(uint32_t)); }
 
-  // Of the results, side by side.
+  // Distance of results that lie side by side, in bytes.
   static size_t stride_of(size_t bytes);
 
  protected:

@@ -23,10 +23,10 @@ struct CollectivesRequest {
 
 struct CollectiveTimes {
   std::string failure;  // NCCL's error; empty: none
-  // Of each burst, from a meeting of all ranks until this one knew that its last collective was over.
+  // Duration of each burst, from a meeting of all ranks until this one knew that its last collective was over.
   std::vector<double> host_ns;
   std::vector<double> device_ns;  // between events around them
-  // Of all bursts: words of results that were looked at, and those that are not what they must be.
+  // Words of the results of all bursts that were looked at, and those that are not what they must be.
   uint64_t words = 0, wrong = 0;
 };
 
