@@ -165,7 +165,7 @@ export function systemsFrom(given: readonly (string | SystemSettings)[], { allow
   return given.map((system) => systemFrom(system, surroundings));
 }
 
-/** In seconds. */
+/** Parses the budget into seconds. */
 function budgetOf(options: CompareSystemsOptions, budget: string): number {
   const other = (['rounds', 'detect', 'maxRounds', 'tier'] as const).find((name) => options[name] !== undefined);
   if (other)

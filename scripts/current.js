@@ -30,7 +30,7 @@ function addTo(hash, path) {
   for (const name of readdirSync(file).sort()) if (name !== '__pycache__') addTo(hash, join(path, name));
 }
 
-/** Of everything that the build reads. */
+/** Digest of everything that the build reads. */
 export function sourcesOf(name) {
   const hash = createHash('sha256').update(`${process.version} ${process.platform} ${process.arch}\0`);
   for (const path of builds[name].sources) addTo(hash, path);

@@ -12,7 +12,7 @@ const FEWEST_ROUNDS = 3;
 /** Programs of users and their costs are not metrics of this tool. */
 const NOT_SHIPPED = new Set(['workload', 'cost']);
 
-/** Of one kind of GPU: the H100s' check the rule that uses these spreads. */
+/** Recorded comparisons of one kind of GPU: the H100s' check the rule that uses these spreads. */
 const comparisons = [...jsonRecords()]
   .filter(({ name, kind }) => kind === 'comparison' && name.startsWith('h200/'))
   .map(({ content }) => content);

@@ -178,7 +178,7 @@ function refuseUnknown(schema: v.GenericSchema, place: Place): void {
   }
 }
 
-/** Without `optional` around it. */
+/** Removes `optional` from around a schema. */
 export function bare(schema: v.GenericSchema): v.GenericSchema {
   const { wrapped } = schema as { wrapped?: v.GenericSchema };
   return wrapped === undefined ? schema : bare(wrapped);

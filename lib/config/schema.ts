@@ -140,7 +140,7 @@ export const number = (what: string, { least, isAbove = false, most }: Range = {
     },
   );
 
-/** At most a day. */
+/** A number of seconds, at most a day. */
 export const seconds = ({ isAbove = false } = {}): Field<number, number> =>
   number(`a number of seconds ${isAbove ? 'above' : 'from'} 0 and up to 86400`, { least: 0, isAbove, most: 86_400 });
 

@@ -19,7 +19,7 @@ export class Place {
     readonly raw: RawMap,
     /** The object with these settings, e.g. `hami-core`. */
     readonly owner: string,
-    /** From the outermost value of the file. */
+    /** Keys of the map, from the outermost value of the file. */
     readonly path: Path = [],
   ) {}
 
@@ -31,7 +31,7 @@ export class Place {
     return this.has(key) ? this.raw[key] : undefined;
   }
 
-  /** Without its other settings. */
+  /** Returns the place without its other settings. */
   only(keys: readonly string[]): Place {
     const raw = Object.fromEntries(Object.entries(this.raw).filter(([key]) => keys.includes(key)));
     return new Place(raw, this.owner, this.path);

@@ -65,7 +65,7 @@ function checkToken(outermost: CST.Token): void {
 
 const depthOf = (token: CST.Token): number => (CST.isCollection(token) ? 1 : 0);
 
-/** In the order of the text. */
+/** Tokens within a token, in the order of the text. */
 function innerOf(token: CST.Token): CST.Token[] {
   const some = (inner: CST.Token | null | undefined) => (inner ? [inner] : []);
   if (token.type === 'document') return [...token.start, ...some(token.value)];

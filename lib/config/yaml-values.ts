@@ -3,7 +3,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml'
 import { quoted } from '../errors/usage-error.js';
 import { YamlFault } from './yaml-tokens.js';
 
-/** With aliases replaced by what they name: more than a file of 1 MiB can hold without them. */
+/** Most values, counted with aliases replaced by what they name: more than a file of 1 MiB can hold without them. */
 const MOST_VALUES = 2 ** 20;
 const LONGEST_QUOTE = 80;
 

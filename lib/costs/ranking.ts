@@ -90,7 +90,7 @@ function measuredIn(rounds: readonly RunDocument[], id: string): Arm {
 
 const FEWEST_ROUNDS = 2;
 
-/** With an invalid round a system gets no rank, just as it gets no verdict. */
+/** Why a system gets no rank. An invalid round excludes it, just as it gets no verdict; null if it has a rank. */
 function whyUnranked({ values, missing }: Arm, areBeside: boolean): string | null {
   const said = ({ status, reason }: Arm['missing'][number]) => (reason ? `${status}: ${reason}` : status);
   const invalid = missing.find(({ status }) => status === 'invalid');

@@ -24,7 +24,9 @@ const HIDDEN = 'hidden';
 
 const readText = (path: string): string => readFileSync(path, 'utf8').trim();
 
-/** With hidepid /proc shows no processes of other users (proc(5)); a signal still finds them. */
+/**
+ * Whether a process exists. With hidepid /proc shows no processes of other users (proc(5)); a signal still finds them.
+ */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);

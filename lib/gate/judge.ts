@@ -302,7 +302,7 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   };
 }
 
-/** Where the whole interval shows it. */
+/** Says that a metric improved, where the whole interval shows it. */
 function improvementText(
   { metric, reference }: About,
   allowed: Delta,

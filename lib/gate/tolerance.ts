@@ -12,7 +12,7 @@ export interface Tolerated {
 }
 
 export interface Judged extends Decision {
-  /** On the scale of the tolerance, where 0 is no effect and more is worse. */
+  /** Evidence on the scale of the tolerance, where 0 is no effect and more is worse. */
   evidence: Evidence;
   /** The tolerance on that scale. */
   bound: number;

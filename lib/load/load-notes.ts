@@ -4,7 +4,7 @@ import type { TokenStream } from './answer/openai.js';
 import type { RequestRecord } from './request-record.js';
 import { type Unknown, unknownText } from './answer/unknown.js';
 
-/** From this many tokens per chunk on, the time between chunks is not that between tokens. */
+/** Tokens per chunk from which on the time between chunks is not that between tokens. */
 const TOKENS_PER_CHUNK = 1.5;
 
 export function noteTexts(good: readonly RequestRecord[], unknown: readonly Unknown[]): string[] {

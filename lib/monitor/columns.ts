@@ -6,10 +6,10 @@ import type { GpuProcessSample, GpuSample } from './sample.js';
 type Value = string | number | null;
 
 interface Column {
-  /** With its unit. */
+  /** Name of the column, with its unit. */
   name: string;
   card: (sample: GpuSample) => Value;
-  /** In the row of a process; without it the cell is empty. */
+  /** The value in the row of a process; without it the cell is empty. */
   process?: (process: GpuProcessSample) => Value;
 }
 

@@ -7,7 +7,7 @@ import type { GpuSample } from './sample.js';
 export const DEFAULT_INTERVAL_MS = 100;
 export const SHORTEST_INTERVAL_MS = 10;
 const LONGEST_INTERVAL_MS = 3_600_000;
-/** For `parseDuration`. */
+/** Limits of the interval, for `parseDuration`. */
 export const INTERVAL_LIMITS = { shortestMs: SHORTEST_INTERVAL_MS, longestMs: LONGEST_INTERVAL_MS } as const;
 
 export interface MonitorOptions {

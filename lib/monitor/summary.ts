@@ -11,7 +11,7 @@ export interface WatchedGpu {
 export interface MonitorSummary {
   /** UTC. */
   startedAt: string;
-  /** From the start to the end of sampling. */
+  /** Seconds from the start to the end of sampling. */
   durationS: number;
   intervalMs: number;
   simulated: boolean;

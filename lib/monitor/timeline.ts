@@ -23,7 +23,7 @@ export const timelineReadings = [
 export type TimelineReading = (typeof timelineReadings)[number];
 
 export interface MonitorTimeline {
-  /** In the order of time. */
+  /** Samples in the order of time. */
   samples: readonly TimelineSample[];
   /** Time between these samples. */
   intervalMs: number;
@@ -42,7 +42,7 @@ export interface PhaseSummary extends MonitorPhase {
   gpuPercent: number | null;
   memoryMostMib: number | null;
   powerW: number | null;
-  /** From the counter, interpolated at the ends of the phase. */
+  /** Energy by the counter, interpolated at the ends of the phase. */
   energyJ: number | null;
   hottestC: number | null;
 }

@@ -21,7 +21,7 @@ export interface CallCounts {
   calling: number;
   /** Functions that were looked up after all counters were in use. */
   refused: number;
-  /** For every process that used the driver but could write no file: why. */
+  /** Why a process that used the driver could write no file, for every such process. */
   uncounted: string[];
   /** The driver of a process that resolved one of its functions; null if none did. */
   driver: { libcuda: string; simulated: boolean } | null;

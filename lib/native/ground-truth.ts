@@ -12,7 +12,7 @@ export interface CardMemory {
 export interface GroundTruth {
   /** Memory in bytes; null if NVML does not list the process by this PID, or does not report its memory. */
   processMemory: (pid: number) => Promise<number | null>;
-  /** Over all processes; null if NVML does not report it. */
+  /** Memory of the card in use by all processes; null if NVML does not report it. */
   cardMemory: () => Promise<CardMemory | null>;
   /** SM clock in MHz; null if NVML does not report it. */
   smClockMhz: () => Promise<number | null>;

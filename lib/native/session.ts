@@ -68,7 +68,10 @@ export class Session {
     }
   }
 
-  /** After an abort it does not wait for a driver call that may still be running; the turn ends after it. */
+  /**
+   * Closes the session. After an abort it does not wait for a driver call that may still be running; the turn ends
+   * after it.
+   */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#onAbort);
     const closed = this.#addon.closeSession(this.#id);

@@ -86,7 +86,7 @@ const adviceSchema = v.strictObject({
   missing: ids,
   /** What was found of each system. */
   systems: v.array(v.strictObject({ system: v.string(), text: v.string() })),
-  /** From tests between systems alone; null if they support none. */
+  /** Places from tests between systems alone; null if they support none. */
   places: v.nullable(v.array(v.strictObject({ place: v.pipe(v.number(), v.integer()), systems: ids }))),
   /** Why there are these places, or none. */
   reason: v.string(),

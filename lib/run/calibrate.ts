@@ -97,7 +97,10 @@ const PROCESSES = { quick: 1, standard: 3, thorough: 3 } as const;
 /** Processes without a delay: more, because their error is part of every row of a function. */
 const PROCESSES_WITHOUT = { quick: 3, standard: 7, thorough: 7 } as const;
 
-/** For each function, the row of the process with the median deviation from the true value, of those with an interval. */
+/**
+ * Finds for each function the row of the process with the median deviation from the true value, of those with an
+ * interval.
+ */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   const processes: Map<string, FunctionRow>[] = [];
   const count = (delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES)[request.tier];

@@ -8,7 +8,7 @@ import { ranksOf } from './ranks.js';
 
 /** Cosines, and degrees of freedom. */
 export const SLOW_PARTS = 8;
-/** With fewer effective samples there is no interval: their dependence cannot be estimated from so few. */
+/** Fewest effective samples for an interval: the dependence of samples cannot be estimated from fewer. */
 export const FEWEST_EFFECTIVE = 10;
 /** A stronger correlation cannot be told from a trend. */
 const MOST_CORRELATED = 0.97;

@@ -4,7 +4,7 @@ import type { MedianEstimate } from './median.js';
 import { aboveZero } from './positive.js';
 import { tCritical } from './student-t.js';
 
-/** Without regard to the sign; null below two values. */
+/** The t interval of values of any sign; null below two values. */
 function tInterval(values: readonly number[]): MedianEstimate['ci95'] {
   const df = values.length - 1;
   if (df < 1) return null;

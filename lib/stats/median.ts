@@ -1,7 +1,7 @@
 /** The median and a distribution-free 95 % interval for it. */
 import { quantileSorted } from 'simple-statistics';
 
-/** With fewer samples no pair of order statistics covers the median with 95 %. */
+/** Fewest samples for an interval: with fewer no pair of order statistics covers the median with 95 %. */
 export const FEWEST_FOR_INTERVAL = 6;
 
 export interface MedianEstimate {

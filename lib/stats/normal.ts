@@ -1,6 +1,6 @@
 /** The standard normal distribution, accurate in the far tail, where p values lie. */
 
-/** Below this the series converges fast, above it the continued fraction. */
+/** Bound below which the series converges fast, and above it the continued fraction. */
 const SERIES_BELOW = 3;
 
 const density = (z: number): number => Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);

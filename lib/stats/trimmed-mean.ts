@@ -26,7 +26,7 @@ const average = (values: Float64Array): number => values.reduce((sum, value) => 
 /** Only the mean, without `share` of the values at each end; NaN without values. */
 export const trimmed = (values: readonly number[], share = TRIMMED): number => average(cut(inOrder(values), share));
 
-/** In the same order, with the values at the ends replaced by the nearest that is left. */
+/** Values in the same order, with those at the ends replaced by the nearest that is left. */
 export function winsorised(values: readonly number[], left: Float64Array): number[] {
   const [low, high] = [left[0] as number, left.at(-1) as number];
   return values.map((x) => Math.min(Math.max(x, low), high));

@@ -113,7 +113,7 @@ export const systemHead = ({ name, kind, settings, spec }: System) => ({
 export interface System {
   name: string;
   kind: string;
-  /** Its configuration: environment variables, limits. */
+  /** Configuration of the system: environment variables, limits. */
   readonly settings: Record<string, string>;
   /** The system as an argument of `--system`; null or absent if that cannot express it. */
   readonly spec?: string | null;

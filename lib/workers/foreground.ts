@@ -12,7 +12,7 @@ interface ForegroundRequest {
   environment: NodeJS.ProcessEnv;
   /** Path of gvb-keeper. */
   keeper: string;
-  /** Its standard output is piped to us first. */
+  /** Whether the program's standard output is piped to us first. */
   isRead: boolean;
 }
 
@@ -39,9 +39,9 @@ function isPipe(descriptor: number): boolean {
   }
 }
 
-/** It stays in our process group. */
+/** A program that stays in our process group. */
 export class ForegroundProgram extends Kept {
-  /** Its standard output, which `forward` passes on to ours; null if it writes to ours itself. */
+  /** Standard output of the program, which `forward` passes on to ours; null if the program writes to ours itself. */
   readonly stdout: Readable | null;
   readonly #stderr: Readable | null;
   /** Null while it runs. */
@@ -72,7 +72,7 @@ export class ForegroundProgram extends Kept {
     return { how: signalName(main.signal ?? 0), code: 128 + (main.signal ?? 0), left };
   }
 
-  /** To its first process. */
+  /** Sends a signal to the program's first process. */
   async signal(name: NodeJS.Signals): Promise<void> {
     const begun = await this.begun;
     if (begun === null || this.#main !== null) return;

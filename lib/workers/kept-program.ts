@@ -66,7 +66,7 @@ const KEEPER_MARK = 'GVB_KEPT';
 
 /** How long processes of a program may outlive its first one. */
 export const STRAGGLER_MS = 2_000;
-/** From SIGTERM to SIGKILL, as container runtimes have it. */
+/** Time from SIGTERM to SIGKILL in milliseconds, as container runtimes have it. */
 export const GRACE_MS = 10_000;
 
 const living = new Set<Kept>();

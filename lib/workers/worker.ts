@@ -123,7 +123,7 @@ export class Worker {
     return this.#timing;
   }
 
-  /** Its output besides the protocol, at most the last 64 KiB. */
+  /** Output of the worker besides the protocol, at most the last 64 KiB. */
   get log(): string {
     return this.#log.text;
   }

@@ -38,7 +38,7 @@ beforeAll(() => {
 
 interface Lie {
   name: string;
-  /** Of the simulated card. */
+  /** Settings of the simulated card, which then lies. */
   sim?: Settings;
   environment?: () => NodeJS.ProcessEnv;
   /** Every tenant has a card of its own, which looks as if it were the same. */

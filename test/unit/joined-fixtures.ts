@@ -5,7 +5,7 @@ import { comparison, measured } from './report/fixtures.js';
 
 type Change = (round: RunDocument) => Partial<RunDocument>;
 
-/** By system: what a metric takes, or a server does, relative to native. */
+/** What a metric takes, or a server does, relative to native, by system. */
 type Factors = Readonly<Record<string, number>>;
 
 const kindOf = (name: string) => name.split('-')[0] ?? name;

@@ -29,7 +29,7 @@ const { jsonRecords } = (await import(file)) as Records;
 const results = mkdtempSync(join(tmpdir(), 'gvb-agree-'));
 afterAll(() => rmSync(results, { recursive: true }));
 
-/** As `compare` would have written them, one directory each. */
+/** Documents as `compare` would have written them, one for each directory. */
 const documents = new Map<string, ComparisonDocument>();
 for (const { name, kind, content } of jsonRecords()) {
   if (kind !== 'comparison') continue;

@@ -135,7 +135,7 @@ describe('the witness', () => {
 const driver = `${simulatedDriverFolder()}/libcuda.so.1`;
 const layer = interposerLibrary() as string;
 const intercepting = { LD_PRELOAD: layer, GVB_INTERPOSE: 'cuLaunchKernel=+1us' };
-/** As the interposer intercepts in a worker. */
+/** What the interposer intercepts in a worker. */
 const inWorker = {
   byPath: { runtime: ['cuLaunchKernel'], dlsym: ['cuLaunchKernel'], linked: ['cuInit', 'cuLaunchKernel'] },
 };

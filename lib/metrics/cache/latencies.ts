@@ -36,7 +36,7 @@ const meanNs = (latencies: readonly Latency[]): number =>
 
 /** A cluster of latencies. */
 interface Mode {
-  /** Their mean. */
+  /** Mean latency of the loads in nanoseconds. */
   ns: number;
   /** The part of all loads that is in it. */
   part: number;

@@ -35,7 +35,7 @@ export function duration(seconds: number): string {
 
 /** More are easier to read as hours. */
 const MOST_MINUTES = 90;
-/** From so many hours on, minutes do not matter. */
+/** Hours from which on minutes do not matter. */
 const WHOLE_HOURS = 10;
 
 export const bytes = (count: number): string => `${number(count / 2 ** 30)} GiB`;

@@ -36,7 +36,9 @@ export interface Effect {
   differenceCi90: Interval | null;
   differenceCi95: Interval | null;
   pMannWhitney: number | null;
-  /** On the scale of `boundOf(delta)`: logarithms of the ratio if δ is relative, else the oriented difference. */
+  /**
+   * Evidence on the scale of `boundOf(delta)`: logarithms of the ratio if δ is relative, else the oriented difference.
+   */
   evidence: Evidence;
 }
 

@@ -17,9 +17,9 @@ interface Spread {
 /** `own` is null where the values themselves show no spread; `recorded` where no spread is on record. */
 export interface Estimate {
   centre: number;
-  /** From the values alone. */
+  /** Spread of the values alone. */
   own: Spread | null;
-  /** From a spread on record, moderated by the values; see recorded-spread.ts. */
+  /** Spread on record, moderated by the values; see recorded-spread.ts. */
   recorded: Spread | null;
 }
 

@@ -14,7 +14,7 @@ type Verdict = 'faster' | 'slower' | 'same' | 'inconclusive' | 'invalid';
  */
 type Relevance = 'within' | 'beyond' | 'straddles';
 
-/** On a scale where 0 is no effect and more is worse. */
+/** Evidence on a scale where 0 is no effect and more is worse. */
 export interface Evidence {
   centre: number;
   /** Two-sided p of no difference. */

@@ -10,7 +10,7 @@ interface Answer {
 
 export type Ask = (argv: readonly string[]) => Promise<Answer>;
 
-/** Its first process, as it was seen from outside when it had just been made. */
+/** First process of a container, as it was seen from outside when it had just been made. */
 export interface FirstProcess {
   pid: number;
   /** Names of its namespaces in /proc, e.g. `mnt:[4026532177]`. */

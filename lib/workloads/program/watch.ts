@@ -8,7 +8,7 @@ import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 const INTERVAL_MS = 100;
 /** Time of the first look in milliseconds: most programs have been started by exec by then. */
 const FIRST_MS = 20;
-/** From the tenth look at a process on, only every tenth one reads its map. */
+/** Number of looks at a process from which on only every tenth one reads its map. */
 const SPARSE = 10;
 /** Most processes that are followed, far more than a program has: one may start others without end. */
 const MOST_PROCESSES = 1_000;

@@ -4,7 +4,7 @@ import { recordedByProcess } from '../../native/record.js';
 import { type Measured, undisturbedRecord } from '../../undisturbed.js';
 import { busyIn, type Kernel } from '../isolation/shares.js';
 
-/** As the record names them: at most 15 characters. */
+/** Names of kernels in the record: at most 15 characters. */
 const READ = 'gvb_bandwidth_r';
 const WRITE = 'gvb_bandwidth_w';
 

@@ -81,7 +81,7 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 
 const rowsIn = ({ details }: MetricResult) => details.rows as Record<string, number>[];
 
-/** Of loads, in per cent. */
+/** Share of loads that hit, in per cent. */
 const recordedHits = (walks: readonly RecordedCall[]): number =>
   100 * (1 - mean(walks.map(({ bytes }) => bytes)) / WALKED);
 

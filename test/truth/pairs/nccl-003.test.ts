@@ -34,7 +34,9 @@ const rowsOf = ({ details }: MetricResult) => details.pairs as Row[];
 const BYTES = 4 * 2 ** 20;
 const SLOW = 'start_ns=0,nvlink_mbs=150';
 const LINKS_GBS = 2.7;
-/** Of what is true: the time between event and copy makes a rate a little lower, nothing makes it higher. */
+/**
+ * Lowest share of the true rate: the time between event and copy makes a rate a little lower, nothing makes it higher.
+ */
 const LOWEST = 0.97;
 const HIGHEST = 1.001;
 const PLAN: PeerPlan = { bytes: BYTES, count: 7, otherCount: 6, warmup: 1 };

@@ -34,14 +34,14 @@ function measured(id: string, measure: MetricDefinition['measure'], { sim, varia
   return measureMetric({ ...metricNamed(id), measure }, { simulate: true, seed: 7 }, { system });
 }
 
-/** Of a rank's burst, per operation. */
+/** Durations of a rank's burst, per operation. */
 interface RecordedBurst {
   bytes: number;
   /** From the call that recorded the first event to the end of the wait. */
   hostNs: number;
   /** From the first operation's begin to the last one's end. */
   deviceNs: number;
-  /** Of one by itself, however late the host queued the next one. */
+  /** Duration of an operation by itself, however late the host queued the next one. */
   alone: number;
 }
 

@@ -53,7 +53,7 @@ function recorded(record: string) {
   return { traces: traces.length, turns: turns.map(lengthUs), switches, shares };
 }
 
-/** Of the device's clock. */
+/** Step of the device's clock. */
 const STEP_US = 0.032;
 
 describe('SCHED-001', () => {

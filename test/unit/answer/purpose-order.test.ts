@@ -41,7 +41,7 @@ describe('the order of the answer', () => {
     }
   });
 
-  /** Of `a` and `b`, one lets faults through; both cost time until the first result. */
+  /** Two systems `a` and `b`, of which one lets faults through; both cost time until the first result. */
   const faulty = (isolated: number) =>
     comparison(
       ['native', 'a', 'b'].map((name, i) => ({

@@ -64,7 +64,7 @@ describe('the interval of one of several equal tenants contains its value', () =
 });
 
 describe('one tenant alone', () => {
-  /** Of a kernel of 1 ms that reads so many MB, which is as many GB/s. */
+  /** The window of a kernel of 1 ms that reads so many MB, which is as many GB/s. */
   const window = (megabytes: number): StreamWindow => ({
     originMs: 0,
     fromNs: [0],

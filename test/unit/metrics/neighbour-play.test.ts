@@ -51,7 +51,7 @@ function served(serviceMs: number): Served {
   return { ...done, givenUp: 0, onTime: 40, due: 40, smClockMhz: null };
 }
 
-/** Beside an aggressor that did this much a second; alone it did 100. */
+/** A victim beside an aggressor that did this much a second; alone the aggressor did 100. */
 function beside(serviceMs: number, rate: number): Together {
   const aggression = { refused: 0, exceeded: 0, usedBytes: 0 } as Together['aggression'];
   return { served: served(serviceMs), rate, spanNs: 200 * MS, aggression };

@@ -30,7 +30,7 @@ function inRow(metric: string, systems: readonly string[], cells: readonly strin
   return systems.map((system, i) => stated(metric, system, own[3 * i + 2] ?? 'no cell'));
 }
 
-/** Of a report for a wide terminal: its columns are two spaces apart or more. */
+/** Reads verdicts from a report for a wide terminal, whose columns are two spaces apart or more. */
 export function inTerminal(text: string, view: View): Stated[] {
   const lines = text.split('\n');
   return rowsOf(view).flatMap(({ id, name }) => {
@@ -108,7 +108,7 @@ export function inPage(page: string): { results: Stated[]; effects: Stated[] } {
   return { results, effects };
 }
 
-/** Of the samples of a metric whose label is the verdict. */
+/** Reads verdicts from the samples of a metric whose label is the verdict. */
 export const inOpenMetrics = (text: string): Stated[] =>
   [...text.matchAll(/^gpu_virt_bench_verdict\{(.*)\} 1$/gm)].map(([, labels = '']) => {
     const of = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';

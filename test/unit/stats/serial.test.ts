@@ -7,7 +7,9 @@ import { gaussian, related, upTo } from './fixtures.js';
 const estimators = { serialMedian, serialMean, serialTrimmedMean };
 type Name = keyof typeof estimators;
 
-/** Of `runs` seeded series around 0: how many have an interval, and how many one that misses. */
+/**
+ * Simulates `runs` seeded series around 0: which parts of them have an interval, and one that covers 0 or misses it.
+ */
 function simulated(name: Name, count: number, rho: number, runs: number) {
   let [given, missed] = [0, 0];
   for (let seed = 1; seed <= runs; seed++) {

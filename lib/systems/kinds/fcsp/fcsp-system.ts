@@ -72,14 +72,17 @@ export class FcspSystem extends Profile {
     if (this.#living.size === 0) await this.#forget();
   }
 
-  /** Its documentation says that limits change through variables, which a running process does not read again. */
+  /**
+   * Always refuses: the documentation says that limits change through variables, which a running process does not read
+   * again.
+   */
   changeLimit(): Promise<string> {
     return Promise.resolve(
       'BUD-FCSP reads its limits from environment variables at start, so a running process keeps them',
     );
   }
 
-  /** Its documentation says that `soft` grants memory over the limit. */
+  /** No canaries if limits are soft: the documentation says that `soft` grants memory over the limit. */
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
     return this.#options.variables.BUD_MEMORY_LIMIT_MODE === 'soft' ? [] : super.canaries(tenant);
   }
