@@ -1,6 +1,6 @@
 /** Doc comments begin with the name or a verb, because editors show them alone. */
 import { expect, it } from 'vitest';
-import { sourcesIn, textOf } from './source-files.js';
+import { filesIn, sourcesIn, textOf } from './source-files.js';
 
 const preposition = '(?:Of|As|By|Instead|Beside)\\b.*';
 const docComment = new RegExp(`/\\*\\*\\s+(?:\\* )?${preposition}`, 'g');
@@ -21,7 +21,7 @@ it.each(['lib', 'test', 'scripts'])('never begin with a preposition in place of 
 );
 
 it('never begin with a preposition in the headers of native/', () =>
-  expect(found(sourcesIn('native', /\.h$/), headerComment)).toEqual([]));
+  expect(found(filesIn('native', /\.h$/), headerComment)).toEqual([]));
 
 it.each([
   ['a doc comment on one line', docComment, '/** Of a victim. */'],

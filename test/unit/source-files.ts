@@ -6,12 +6,15 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const lib = join(root, 'lib');
 
-/** The sources of a folder of the checkout, relative to the checkout: TypeScript and JavaScript, or those of `ending`. */
-export const sourcesIn = (folder: string, ending = /\.(ts|js|mjs)$/): string[] =>
+/** The files of a folder of the checkout with names of this ending, relative to the checkout. */
+export const filesIn = (folder: string, ending: RegExp): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => ending.test(file))
     .map((file) => join(folder, file))
     .sort();
+
+/** The sources of a folder of the checkout, relative to the checkout. */
+export const sourcesIn = (folder: string): string[] => filesIn(folder, /\.(ts|js|mjs)$/);
 
 export const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
