@@ -1,6 +1,6 @@
 /** What to do where the driver refuses to start, by the code of cuInit or cuDeviceGetCount (driver API documentation). */
 
-export interface StartRemedy {
+interface StartRemedy {
   /** The cause, as the middle of a sentence. */
   cause: string;
   /** A command that shows or mends it. */

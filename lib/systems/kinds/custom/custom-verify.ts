@@ -60,7 +60,10 @@ export const verifySchema = oneOf({
   ),
   symbolExported: needed(text(), 'A preloaded or intercepting library exports that name.'),
   env: needed(
-    settings({ name: needed(text(), 'The name of the variable.'), value: needed(text(), 'The value of the variable.') }),
+    settings({
+      name: needed(text(), 'The name of the variable.'),
+      value: needed(text(), 'The value of the variable.'),
+    }),
     'The process has the variable with that value.',
   ),
   smCount: needed(counts(), 'The number of SMs that the process sees is between the bounds.'),

@@ -99,7 +99,10 @@ const presetNames = Object.keys(presets) as (keyof typeof presets)[];
 
 export const fcspSettings = settings({
   name: nameOf('fcsp'),
-  library: key(text('FILE'), 'The library of the layer, which has no usual place. Without one the system is unavailable.'),
+  library: key(
+    text('FILE'),
+    'The library of the layer, which has no usual place. Without one the system is unavailable.',
+  ),
   memory: key(size(), 'Memory limit of all processes of a tenant together. Default: none.'),
   sm: key(percent(), 'Percentage of GPU time, 1 to 100. Default: none.'),
   preset: key(choice(presetNames), 'A sub-profile of its documents, which the settings below override. Default: none.'),

@@ -8,7 +8,10 @@ import { libraryOf } from '../library.js';
 
 const vgpuManagerSettings = settings({
   name: nameOf('vgpu-manager'),
-  library: key(text('FILE'), 'The library of the layer, which has no usual place. Without one the system is unavailable.'),
+  library: key(
+    text('FILE'),
+    'The library of the layer, which has no usual place. Without one the system is unavailable.',
+  ),
   memory: key(size(), 'Memory limit of all processes of a tenant together. Default: none.'),
   cores: key(percent(), 'Percentage of GPU time, 1 to 100. Default: no limit.'),
   sm: key(percent(), 'The same as cores, by the name that other systems have for it.'),
