@@ -52,6 +52,8 @@ const varies = (values) => values.some((value) => value !== values[0]);
 
 function recorded(id) {
   const documents = comparisons
+    // A value of several processes varies less than that of one.
+    .filter(({ systems }) => systems.flat().every(({ plan }) => plan.processes?.[id] === undefined))
     .map(({ systems }) => systems.map((rounds) => valuesOf(rounds, id)))
     .filter(([baseline]) => baseline.filter(isMeasured).length >= FEWEST_ROUNDS);
   // Values that never varied, as of a metric that answers yes or no, do not show a spread of 0.

@@ -23,8 +23,6 @@ export class BenchError extends Error {
   }
 }
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** A driver call that failed, and what to do if the driver did not start: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
 export class CudaError extends Error {
   readonly code: number;
@@ -32,7 +30,7 @@ export class CudaError extends Error {
 
   constructor(code: number, name: string, call: string, attempt: string) {
     const remedy = startRemedy(call, code, process.env);
-    const advice = remedy ? ` ${sentence(remedy.cause)}: ${remedy.command}` : '';
+    const advice = remedy ? ` ${remedy.cause}: ${remedy.command}` : '';
     super(`${call} returned ${name} (${code}) while ${attempt}.${advice}`);
     this.name = name;
     this.code = code;

@@ -1,7 +1,7 @@
 /** What to do where the driver refuses to start, by the code of cuInit or cuDeviceGetCount (driver API documentation). */
 
 interface StartRemedy {
-  /** The cause, as the middle of a sentence. */
+  /** The cause: a sentence without its full stop. */
   cause: string;
   /** A command that shows or mends it. */
   command: string;
@@ -17,12 +17,12 @@ export function startRemedy(call: string, code: number, environment: NodeJS.Proc
   const pipes = environment.CUDA_MPS_PIPE_DIRECTORY ?? DEFAULT_PIPE_DIRECTORY;
   const remedies: Record<number, StartRemedy> = {
     46: {
-      cause: 'another process has the GPU to itself, or its compute mode is prohibited',
+      cause: 'Another process has the GPU to itself, or its compute mode is prohibited',
       command: 'nvidia-smi -q -d COMPUTE',
     },
     100:
       visible === undefined
-        ? { cause: 'the driver sees no GPU', command: 'nvidia-smi -L' }
+        ? { cause: 'The driver sees no GPU', command: 'nvidia-smi -L' }
         : { cause: `CUDA_VISIBLE_DEVICES=${visible} hides every GPU`, command: 'unset CUDA_VISIBLE_DEVICES' },
     101: { cause: 'CUDA_VISIBLE_DEVICES names a GPU that is not there', command: 'unset CUDA_VISIBLE_DEVICES' },
     802: {
@@ -30,19 +30,19 @@ export function startRemedy(call: string, code: number, environment: NodeJS.Proc
       command: 'sudo systemctl restart nvidia-fabricmanager',
     },
     803: {
-      cause: 'libcuda.so.1 and the kernel module are of different driver versions, as after an update',
+      cause: 'The library libcuda.so.1 and the kernel module are of different driver versions, as after an update',
       command: 'sudo reboot',
     },
     804: {
-      cause: 'libcuda.so.1 is a forward-compatibility library, which works on data centre GPUs only',
+      cause: 'The library libcuda.so.1 is a forward-compatibility library, which works on data centre GPUs only',
       command: 'unset LD_LIBRARY_PATH',
     },
     805: {
-      cause: 'the MPS daemon does not answer',
+      cause: 'The MPS daemon does not answer',
       command: `CUDA_MPS_PIPE_DIRECTORY=${pipes} nvidia-cuda-mps-control -d`,
     },
     999: {
-      cause: 'the kernel module or its device files are missing or broken',
+      cause: 'The kernel module or its device files are missing or broken',
       command: 'sudo nvidia-modprobe -u -c=0',
     },
   };

@@ -25,7 +25,8 @@ import { type Description, describe } from '../workers/description.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './effects/compute-limit.js';
-import { type Choice, chooseDevice } from './plan/device.js';
+import { CudaError } from '../native/errors.js';
+import { type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
 import type { FinishedRound, Round } from './finished-round.js';
 import { measureFurther, withFurther } from './effects/further-workers.js';
 import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health-summary.js';
@@ -276,7 +277,10 @@ async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise
   });
   try {
     const description = await describe(worker, target, signal);
-    const choice = chooseDevice(description.inspection.devices, device, environment.CUDA_VISIBLE_DEVICES);
+    const { cuda, devices } = description.inspection;
+    const { CUDA_VISIBLE_DEVICES: named } = environment;
+    if (cuda) throw hiddenGpusOr(new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs'), named);
+    const choice = chooseDevice(devices, device, named);
     return { description, choice, before: await lookBefore(target, choice.device.uuid, signal) };
   } finally {
     await worker.stop();

@@ -67,8 +67,8 @@ function whatStops(facts: Facts): Finding[] {
       CUDA_MPS_PIPE_DIRECTORY: facts.mps.pipeDirectory,
       ...facts.environment,
     });
-    const cause = remedy ? `: ${remedy.cause}` : '';
-    found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code})${cause}.`, remedy?.command ?? null));
+    const cause = remedy ? ` ${remedy.cause}.` : '';
+    found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code}).${cause}`, remedy?.command ?? null));
   }
   if (!cuda && inspection.devices.length === 0)
     found.push(finding('error', 'The driver lists no GPU.', 'nvidia-smi -L'));

@@ -72,7 +72,9 @@ describe('doctor', () => {
   it('explains a driver that fails', async () => {
     const environment = { LD_LIBRARY_PATH: simulatedFolder };
     const { stdout, code } = await command(['doctor'], environment, 'fail=cuInit:999@1');
-    expect(stdout).toMatch(/^error: cuInit returned CUDA_ERROR_UNKNOWN \(999\)\.\n {2}fix: sudo nvidia-modprobe/m);
+    expect(stdout).toMatch(
+      /^error: cuInit returned CUDA_ERROR_UNKNOWN \(999\)\. The kernel module .+\.\n {2}fix: sudo nvidia-modprobe/m,
+    );
     expect(code).toBe(1);
   });
 

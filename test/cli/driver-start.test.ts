@@ -11,7 +11,7 @@ const codes = [
 ] as const;
 const commands = [
   ['run', 'OH-002', '--simulate', '--iterations', '5', '--json', '-'],
-  ['compare', 'OH-002', '--simulate', '--rounds', '1', '--dry-run', '--system', 'native', '--system', 'native:name=b'],
+  ['compare', 'OH-002', '--simulate', '--rounds', '1', '--system', 'native', '--system', 'native:name=b'],
 ];
 
 it.each(codes)('code %i', async (code, name, remedy) => {

@@ -130,12 +130,14 @@ describe('a lost device', () => {
   });
 
   it.each([
-    ['cuInit:100@1', 100, 'cuInit'],
-    ['cuDevicePrimaryCtxRetain:2@1', 2, 'cuDevicePrimaryCtxRetain'],
-  ])('before anything is measured (%s) rejects with the call', async (fail, code, call) => {
+    ['cuInit:100@1', 100, 'cuInit', ' The driver sees no GPU: nvidia-smi -L'],
+    ['cuDevicePrimaryCtxRetain:2@1', 2, 'cuDevicePrimaryCtxRetain', ''],
+  ])('before anything is measured (%s) rejects with the call', async (fail, code, call, advice) => {
     const [answer] = await attempt([['measureKernelLaunch']], { sim: { ...sim, fail } });
     expect(answer?.error).toMatchObject({ code, call });
-    expect(answer?.error?.message).toMatch(/^\w+ returned CUDA_ERROR_\w+ \(\d+\) while .*\.$/);
+    expect(answer?.error?.message).toMatch(
+      new RegExp(`^\\w+ returned CUDA_ERROR_\\w+ \\(\\d+\\) while [^.]*\\.${advice}$`),
+    );
   });
 });
 

@@ -47,6 +47,7 @@ const entries = [
   'cli/main',
   'results/call-profile',
   'results/text/category-title',
+  'report/formats',
   'results/document',
   'results/text/effect-text',
   'results/upgraded',
@@ -70,6 +71,7 @@ const entries = [
   'workers/lines',
   'workers/local',
   'workers/scene',
+  'workloads/metrics/program-metrics',
 ].map((name) => `dist/${name}.js`);
 /** Files in dist/ other than compiled sources. */
 const pageFiles = ['dist/report/html/page.css', 'dist/report/html/page.js'];
@@ -89,7 +91,9 @@ describe('the package', () => {
     const unwanted =
       /(^|\/)(native|test|bench|scripts|build|lib|\.ci)\/|\.test\.|binding\.gyp|CMakeLists|\.(cpp|h|cu|ts)$/;
     expect(
-      paths.filter((path) => unwanted.test(path.replace(/\.d\.ts$/, '').replace(/^dist\/native\//, 'dist/'))),
+      paths.filter((path) =>
+        unwanted.test(path.replace(/\.d\.ts$/, '').replace(/^dist\/(systems\/kinds\/)?native\//, 'dist/')),
+      ),
     ).toEqual([]);
   });
 
