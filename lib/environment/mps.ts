@@ -1,6 +1,7 @@
 /** The MPS control daemon of this machine, as a client would find it. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { mpsPipeDirectory } from '../native/start-remedy.js';
 
 export interface MpsState {
   pipeDirectory: string;
@@ -9,7 +10,7 @@ export interface MpsState {
 }
 
 export function mpsState(environment: NodeJS.ProcessEnv): MpsState {
-  const pipeDirectory = environment.CUDA_MPS_PIPE_DIRECTORY ?? '/tmp/nvidia-mps';
+  const pipeDirectory = mpsPipeDirectory(environment);
   return { pipeDirectory, controlPipe: existsSync(join(pipeDirectory, 'control')) };
 }
 

@@ -8,13 +8,15 @@ interface StartRemedy {
 }
 
 const START_CALLS: ReadonlySet<string> = new Set(['cuInit', 'cuDeviceGetCount']);
-const DEFAULT_PIPE_DIRECTORY = '/tmp/nvidia-mps';
+
+/** The directory in which processes with this environment look for an MPS daemon. */
+export const mpsPipeDirectory = ({ CUDA_MPS_PIPE_DIRECTORY = '/tmp/nvidia-mps' }: NodeJS.ProcessEnv): string =>
+  CUDA_MPS_PIPE_DIRECTORY;
 
 /** Null if the call does not start the driver, or nothing is known of the code. */
 export function startRemedy(call: string, code: number, environment: NodeJS.ProcessEnv): StartRemedy | null {
   if (!START_CALLS.has(call)) return null;
   const visible = environment.CUDA_VISIBLE_DEVICES;
-  const pipes = environment.CUDA_MPS_PIPE_DIRECTORY ?? DEFAULT_PIPE_DIRECTORY;
   const remedies: Record<number, StartRemedy> = {
     46: {
       cause: 'Another process has the GPU to itself, or its compute mode is prohibited',
@@ -39,7 +41,7 @@ export function startRemedy(call: string, code: number, environment: NodeJS.Proc
     },
     805: {
       cause: 'The MPS daemon does not answer',
-      command: `CUDA_MPS_PIPE_DIRECTORY=${pipes} nvidia-cuda-mps-control -d`,
+      command: `CUDA_MPS_PIPE_DIRECTORY=${mpsPipeDirectory(environment)} nvidia-cuda-mps-control -d`,
     },
     999: {
       cause: 'The kernel module or its device files are missing or broken',

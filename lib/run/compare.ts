@@ -21,11 +21,10 @@ import { reapFailure } from '../systems/process/reaped.js';
 import { violationsIn } from '../results/violations.js';
 import { NotActive } from '../systems/proof/not-active.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
-import { type Description, describe } from '../workers/description.js';
+import { type Description, describe, failureToLook } from '../workers/description.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './effects/compute-limit.js';
-import { CudaError } from '../native/errors.js';
 import { type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
 import type { FinishedRound, Round } from './finished-round.js';
 import { measureFurther, withFurther } from './effects/further-workers.js';
@@ -277,10 +276,10 @@ async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise
   });
   try {
     const description = await describe(worker, target, signal);
-    const { cuda, devices } = description.inspection;
     const { CUDA_VISIBLE_DEVICES: named } = environment;
-    if (cuda) throw hiddenGpusOr(new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs'), named);
-    const choice = chooseDevice(devices, device, named);
+    const failure = failureToLook(description);
+    if (failure) throw hiddenGpusOr(failure, named);
+    const choice = chooseDevice(description.inspection.devices, device, named);
     return { description, choice, before: await lookBefore(target, choice.device.uuid, signal) };
   } finally {
     await worker.stop();

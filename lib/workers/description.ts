@@ -1,5 +1,6 @@
 /** A worker's description of itself: which driver it sees, who owns each function, which preloads took effect. */
 import type { Inspection, Provenance, Target } from '../native/addon-types.js';
+import { CudaError } from '../native/errors.js';
 import type { Worker } from './worker.js';
 
 export interface PreloadEntry {
@@ -36,3 +37,7 @@ export async function describe(worker: Worker, target: Target, signal?: AbortSig
   const options = { deadlineMs: worker.patienceMs ?? DEADLINE_MS, ...(signal && { signal }) };
   return (await worker.request('describe', { simulatedDriver }, options)) as Description;
 }
+
+/** Why the worker cannot look for GPUs at all; null if it can. */
+export const failureToLook = ({ inspection: { cuda } }: Description): CudaError | null =>
+  cuda && new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');

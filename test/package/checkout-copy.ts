@@ -47,13 +47,6 @@ export class CheckoutCopy {
     writeFileSync(this.at(path), text);
   }
 
-  /** Puts lines before the only line that is `line`. */
-  insertBefore(path: string, line: string, lines: string): void {
-    const parts = `\n${this.text(path)}`.split(`\n${line}\n`);
-    if (parts.length !== 2) throw new Error(`Expected ${path} to have the line once: ${line}`);
-    this.write(path, parts.join(`\n${lines}${line}\n`).slice(1));
-  }
-
   /** Makes the edits, then builds and generates; returns the files that each of both changed. */
   async add(byHand: () => void): Promise<{ byHand: string[]; generated: string[] }> {
     const before = this.#contents();

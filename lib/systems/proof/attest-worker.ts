@@ -1,9 +1,8 @@
 /** Attests one running worker from its description, its probes and its system's judgement. */
 import type { DeviceTarget } from '../../native/addon-types.js';
 import { CLOCK_CHECK, judgeClock } from '../../native/clock.js';
-import { CudaError } from '../../native/errors.js';
 import { loadAddon } from '../../native/load.js';
-import { type Description, describe } from '../../workers/description.js';
+import { type Description, describe, failureToLook } from '../../workers/description.js';
 import type { Worker } from '../../workers/worker.js';
 import type { Attestation, Evidence, Probe, System, Tenant } from '../system.js';
 
@@ -25,8 +24,8 @@ const PROBE_DEADLINE_MS = 120_000;
 export async function attestWorker(worker: Worker, system: System, look: Look): Promise<Attested> {
   const { phase, target, signal } = look;
   const description = await describe(worker, target, signal);
-  const { cuda } = description.inspection;
-  if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+  const failure = failureToLook(description);
+  if (failure) throw failure;
   return {
     description,
     attestation: withClock(await judgeBySystem(worker, system, look, description), description, phase),
