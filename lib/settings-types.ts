@@ -109,6 +109,8 @@ export interface MpsSettings {
   memory?: string;
   /** Percentage of the multiprocessors that a client may use at once, 1 to 100. Not together with partition. Default: none. */
   sm?: number;
+  /** GPUs that the daemon serves: the measured one alone, or every visible one, for metrics that need several. Default: measured. */
+  gpus?: 'measured' | 'visible';
   /** Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none. */
   partition?: number;
 }

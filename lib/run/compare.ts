@@ -286,10 +286,12 @@ async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise
   }
 }
 
-async function prepareAll(request: CompareRequest, { choice }: Truth, directory: string) {
+async function prepareAll(request: CompareRequest, { choice, description }: Truth, directory: string) {
   const { systems, target, signal, timeoutSeconds } = request;
   const runId = randomUUID().slice(0, 8);
-  const run = { runId, directory, gpu: choice.device, target, signal };
+  const gpu = choice.device;
+  const otherGpus = description.inspection.devices.map(({ uuid }) => uuid).filter((uuid) => uuid !== gpu.uuid);
+  const run = { runId, directory, gpu, otherGpus, target, signal };
   for (const system of systems.filter(({ unavailable }) => unavailable === null))
     await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }

@@ -44,6 +44,8 @@ export interface RunState {
   /** Exists, belongs to this run only, and is short: a socket's whole path has at most 108 bytes. */
   directory: string;
   gpu: TrueGpu;
+  /** UUIDs of the other visible GPUs, for metrics that need several. */
+  otherGpus: readonly string[];
   target: Target;
   signal?: AbortSignal;
   /** Timeout of each step of preparing a system, e.g. a command. Default: the system's own. */
@@ -135,8 +137,10 @@ export interface System {
   /** The complete environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
-  /** Whether its processes see the measured GPU alone, as device 0. Default false. */
-  readonly showsOneGpu?: boolean;
+  /** Whether its processes see the measured GPU as device 0, whatever its index. Default false. */
+  readonly showsMeasuredFirst?: boolean;
+  /** The setting that lets its processes see several GPUs, e.g. `gpus=visible`, if without it they see one. */
+  readonly severalGpusBy?: string;
   /** Whether all its processes share the caller's environment and state. Default false. */
   readonly isCallers?: boolean;
   /** Whether its processes are clients of an MPS daemon. Default false. */

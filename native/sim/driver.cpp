@@ -82,8 +82,8 @@ abi::CUresult initialise_driver() {
   if (!environment().error.empty()) return refuse(abi::CUDA_ERROR_INVALID_VALUE, environment().error);
   const bool exclusive = settings().init_lock != 0;
   const HostCost cost(exclusive ? 0 : settings().init_ms * 1e6);
-  driver().devices =
-      visible_devices({std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER")}, settings());
+  driver().devices = visible_devices(
+      {std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"), served_devices()}, settings());
   if (driver().devices.empty()) return abi::CUDA_ERROR_NO_DEVICE;
   const Region::Attached attached = Region::attach(settings(), Role::kUser);
   if (attached.region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, attached.why);

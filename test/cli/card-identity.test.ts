@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { command, emptyFolder, parseComparison, parseDocument } from './command.js';
+import { pathWithMps } from './mps-control.js';
 
 const program = join(emptyFolder(), 'first-card');
 beforeAll(() => {
@@ -13,10 +14,11 @@ beforeAll(() => {
 });
 
 /** The UUID of the card that the document is about, and that of the program's first one, as hexadecimal digits. */
-async function cards(device: string, sim: string) {
+async function cards(device: string, sim: string, system = 'native') {
   const output = join(emptyFolder(), 'out');
   const few = ['--rounds', '1', '--warmup', '0', '--iterations', '1', '--simulate', '--output', output, '--json', '-'];
-  const { stdout } = await command(['exec', ...few, '--device', device, '--', program], {}, sim);
+  const args = ['exec', ...few, '--device', device, '--system', system, '--', program];
+  const { stdout } = await command(args, { PATH: pathWithMps() }, sim);
   const [round] = parseComparison(stdout).systems[0] ?? [];
   const seen = readFileSync(join(output, 'logs/round-0001-system-1/first-card/run-0001.stdout'), 'utf8').trim();
   return { meant: round?.gpu[0]?.uuid.replace(/^[A-Z]+-|-/g, ''), seen };
@@ -26,6 +28,14 @@ describe('exec on unequal cards, of which the driver puts the faster one first',
   const unequal = 'devices=2,sms@0=40,sms@1=132';
   it.each(['0', '1'])('--device %s', async (device) => {
     const { meant, seen } = await cards(device, unequal);
+    expect(meant).toMatch(/^[0-9a-f]{32}$/);
+    expect(seen).toBe(meant);
+  });
+});
+
+describe('exec under MPS, whose clients count the GPUs that the daemon serves', () => {
+  it.each(['mps', 'mps:gpus=visible'])('%s', async (system) => {
+    const { meant, seen } = await cards('2', 'devices=3', system);
     expect(meant).toMatch(/^[0-9a-f]{32}$/);
     expect(seen).toBe(meant);
   });

@@ -2,7 +2,7 @@
  * The system `mps` with a stand-in for the control program; the simulated driver recognises a client by the daemon's
  * pipe.
  */
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -12,21 +12,12 @@ import { MpsSystem } from '../../lib/systems/kinds/mps/mps-system.js';
 import { runState } from '../unit/systems/fixtures.js';
 import { passing } from '../waiting.js';
 import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+import { control, pathWithMps } from './mps-control.js';
 
-const control = 'nvidia-cuda-mps-control';
 const sim = 'init_ms=1,context_ms=1';
 
 /** process.env of Node is the environment of the C library, in which the driver looks. */
 const LOSES_PIPES = 'delete process.env.CUDA_MPS_PIPE_DIRECTORY;';
-
-/** PATH with a folder of the stand-in; `fault` makes it misbehave. */
-function programs(fault?: string): string {
-  const folder = emptyFolder();
-  copyFileSync(fileURLToPath(new URL(`fixtures/${control}`, import.meta.url)), join(folder, control));
-  chmodSync(join(folder, control), 0o755);
-  if (fault) writeFileSync(join(folder, fault), '');
-  return `${folder}:${process.env.PATH}`;
-}
 
 const args = (system: string, output: string) => [
   ...['compare', 'OH-002', '--simulate', '--tier', 'quick', '--iterations', '20', '--rounds', '1', '--json', '-'],
@@ -60,7 +51,7 @@ async function compare(system: string, path: string, more: readonly string[] = [
 // These tests run in parallel, because they wait for daemons.
 describe.concurrent('mps', () => {
   it('measures proven clients of a private daemon, and makes it quit', async () => {
-    const { code, stdout, stderr } = await compare('mps:sm=25', programs());
+    const { code, stdout, stderr } = await compare('mps:sm=25', pathWithMps());
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('mps') as string });
     const { systems } = parseComparison(stdout);
     const { system, metrics, gpu } = systems[1]?.[0] ?? {};
@@ -73,7 +64,7 @@ describe.concurrent('mps', () => {
   });
 
   it('proves a pinned limit by free memory, and by an allocation over it', async () => {
-    const { code, stdout } = await compare('mps:memory=10GiB', programs());
+    const { code, stdout } = await compare('mps:memory=10GiB', pathWithMps());
     expect(code).toBe(0);
     const { system } = parseComparison(stdout).systems[1]?.[0] ?? {};
     expect(system?.settings).toMatchObject({ CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: '0=10240M' });
@@ -86,7 +77,7 @@ describe.concurrent('mps', () => {
   });
 
   it('gives every tenant its own partition with -S, and proves its size', async () => {
-    const { code, stdout } = await compare('mps:partition=4', programs());
+    const { code, stdout } = await compare('mps:partition=4', pathWithMps());
     expect(code).toBe(0);
     const { system, metrics, gpu } = parseComparison(stdout).systems[1]?.[0] ?? {};
     expect(metrics?.[0]?.status).toBe('ok');
@@ -99,7 +90,7 @@ describe.concurrent('mps', () => {
   });
 
   it('publishes nothing if a client sees the whole card in its partition', async () => {
-    const { code, stdout } = await compare('mps:partition=4', programs('fault-unpartitioned'));
+    const { code, stdout } = await compare('mps:partition=4', pathWithMps('fault-unpartitioned'));
     expect(code).toBe(5);
     expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(
       /^layer not active: multiprocessors in the partition: the tenant has 132 of 132/,
@@ -107,15 +98,38 @@ describe.concurrent('mps', () => {
   });
 
   it("reports the daemon's answer if it grants no partition", async () => {
-    const { code, stdout } = await compare('mps:partition=4', programs('fault-partition'));
+    const { code, stdout } = await compare('mps:partition=4', pathWithMps('fault-partition'));
     expect(code).toBe(1);
     expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(
       /^The MPS daemon of mps gave no partition of 4 chunks: Failed to create a partition: not enough chunks/,
     );
   });
 
+  it.each([
+    ['mps', /^several GPUs are needed; the process sees one GPU, .* \(gpus=visible of mps shows it all of them\)$/],
+    ['mps:gpus=visible', null],
+  ] as const)('serves the measured GPU alone or all: %s', async (system, reason) => {
+    const output = join(emptyFolder(), 'out');
+    const path = pathWithMps();
+    const run = start(
+      [
+        ...['compare', 'NCCL-003', 'OH-001', '--simulate', '--device', '1', '--tier', 'quick', '--iterations', '6'],
+        ...['--rounds', '1', '--json', '-', '--system', 'native', '--system', system, '--output', output],
+      ],
+      { PATH: path },
+      `${sim},devices=3`,
+    );
+    const { code, stdout } = await run.done;
+    expect(code).toBe(0);
+    const [native, mps] = parseComparison(stdout).systems.map(([round]) => round);
+    const copies = mps?.metrics.find(({ id }) => id === 'NCCL-003');
+    expect(mps?.gpu).toMatchObject([{ mpsClient: true, index: 1, uuid: native?.gpu[0]?.uuid }]);
+    if (reason === null) expect(copies).toMatchObject({ status: 'ok', details: { pairsWithAccess: 6 } });
+    else expect(copies).toMatchObject({ status: 'unsupported', reason: expect.stringMatching(reason) as string });
+  });
+
   it('refuses a partition if the control program has no such command', async () => {
-    const path = programs();
+    const path = pathWithMps();
     writeFileSync(join(path.split(':')[0] as string, control), '#!/bin/sh\nexit 1\n');
     const { code, stderr } = await compare('mps:partition=4', path);
     expect(code).toBe(2);
@@ -123,7 +137,7 @@ describe.concurrent('mps', () => {
   });
 
   it('publishes nothing if its clients run without the daemon', async () => {
-    const { code, stdout } = await compare('mps', programs('fault-lost'));
+    const { code, stdout } = await compare('mps', pathWithMps('fault-lost'));
     expect(code).toBe(5);
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'invalid', value: null });
@@ -140,7 +154,7 @@ describe.concurrent('mps', () => {
       const output = join(emptyFolder(), 'out');
       const run = start(
         ['exec', ...given, '--system', 'mps', '--output', output, '--', ...program],
-        { PATH: programs(), TMPDIR: emptyFolder() },
+        { PATH: pathWithMps(), TMPDIR: emptyFolder() },
         sim,
       );
       const { code, stdout, stderr } = await run.done;
@@ -187,7 +201,7 @@ describe.concurrent('mps', () => {
 
   it('reports faults that reach all clients, and recovers with a new daemon', async () => {
     const wanted = ['compare', 'IS-010', ...args('mps', emptyFolder()).slice(1)];
-    const run = start(wanted, { PATH: programs(), TMPDIR: emptyFolder() }, sim);
+    const run = start(wanted, { PATH: pathWithMps(), TMPDIR: emptyFolder() }, sim);
     const { code, stdout } = await run.done;
     expect(code).toBe(4);
     const [native, mps] = parseComparison(stdout).systems.map(([document]) => document) as [RunDocument, RunDocument];
@@ -218,7 +232,7 @@ describe.concurrent('mps', () => {
   });
 
   it('reports why a daemon does not start, and measures the other systems', async () => {
-    const { code, stdout } = await compare('mps', programs('fault-start'));
+    const { code, stdout } = await compare('mps', pathWithMps('fault-start'));
     expect(code).toBe(1);
     const [native, mps] = parseComparison(stdout).systems.map((rounds) => rounds[0]?.metrics[0]);
     expect(native?.status).toBe('ok');
@@ -229,7 +243,7 @@ describe.concurrent('mps', () => {
   it('ends a daemon whose server fails to start before another system is measured', async () => {
     const temporary = emptyFolder();
     const mps = new MpsSystem({
-      ...{ name: 'mps', caller: { PATH: programs('fault-server') }, memory: undefined, sm: undefined },
+      ...{ name: 'mps', caller: { PATH: pathWithMps('fault-server') }, memory: undefined, sm: undefined },
       startTimeoutMs: 10_000,
     });
     await mps.prepare({ ...runState(temporary), directory: temporary });
@@ -246,7 +260,7 @@ describe.concurrent('mps', () => {
 
   it('tells its clients the PID of its server, which NVML lists as a user of the GPU', async () => {
     const temporary = emptyFolder();
-    const mps = new MpsSystem({ name: 'mps', caller: { PATH: programs() }, memory: undefined, sm: undefined });
+    const mps = new MpsSystem({ name: 'mps', caller: { PATH: pathWithMps() }, memory: undefined, sm: undefined });
     await mps.prepare({ ...runState(temporary), directory: temporary });
     await mps.prepareTenant({ id: 0 });
     try {
@@ -262,7 +276,7 @@ describe.concurrent('mps', () => {
   });
 
   it('kills a daemon that does not quit', async () => {
-    expect((await compare('mps', programs('fault-quit'))).code).toBe(0);
+    expect((await compare('mps', pathWithMps('fault-quit'))).code).toBe(0);
   });
 
   it.each([
@@ -274,7 +288,7 @@ describe.concurrent('mps', () => {
     const systems = ['--system', 'mps', '--system', 'native', '--output', join(emptyFolder(), 'out')];
     const run = start(
       ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems],
-      { PATH: programs(), TMPDIR: temporary },
+      { PATH: pathWithMps(), TMPDIR: temporary },
       sim,
     );
     await run.said('Device 0');
@@ -293,7 +307,7 @@ describe.concurrent('mps', () => {
 
   it('leaves no daemon to the next start if the coordinator and the guardian are killed together', async () => {
     const temporary = emptyFolder();
-    const path = programs();
+    const path = pathWithMps();
     const systems = ['--system', 'mps', '--system', 'native', '--output', join(emptyFolder(), 'out')];
     const run = start(
       ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems],
@@ -322,14 +336,14 @@ describe.concurrent('mps', () => {
   it('works with a relative TMPDIR', async () => {
     const folder = emptyFolder();
     mkdirSync(join(folder, 't'));
-    const outcome = await start(args('mps', folder), { PATH: programs(), TMPDIR: 't' }, sim, folder).done;
+    const outcome = await start(args('mps', folder), { PATH: pathWithMps(), TMPDIR: 't' }, sim, folder).done;
     expect(outcome.stderr).not.toMatch(/^error/m);
     expect(outcome.code).toBe(0);
     expect(readdirSync(join(folder, 't'))).toEqual([]);
   });
 
   it('refuses unknown limits', async () => {
-    const { code, stderr } = await command(args('mps:sm=0', emptyFolder()), { PATH: programs() }, sim);
+    const { code, stderr } = await command(args('mps:sm=0', emptyFolder()), { PATH: pathWithMps() }, sim);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: Expected sm .*1 to 100/m);
   });

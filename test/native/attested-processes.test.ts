@@ -164,7 +164,7 @@ describe('under MPS', () => {
     const gpu = await cardOf(bare);
     if (!gpu) throw new Error('unreachable');
     const target = { simulatedDriver: simulatedFolder };
-    await system.prepare({ runId: name, directory, gpu, target });
+    await system.prepare({ runId: name, directory, gpu, otherGpus: [], target });
     try {
       await system.prepareTenant(SOLE_TENANT);
       const onMetric = (id: string) => {

@@ -3,6 +3,7 @@ import type { NativeDevice } from '../../native/addon-types.js';
 import { describe } from '../../workers/description.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import type { System } from '../../systems/system.js';
 import { type MeasureContext, type Measured, unsupported } from '../core/metric.js';
 import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
 
@@ -63,7 +64,7 @@ export async function withGpuWorkers<T, First>(
     inScene(context, async (scene) => visibleGpus(context, await start(scene))),
   );
   const gpus = visible.slice(0, count(visible.length));
-  if (gpus.length < 2) throw new Unavailable(tooFew(visible));
+  if (gpus.length < 2) throw new Unavailable(tooFew(visible, context.system));
   return inScene(context, async (scene) => {
     const one = await start(scene);
     await scene.hold(one, (gpus[0] as NativeDevice).uuid);
@@ -95,11 +96,12 @@ async function visibleGpus(context: MeasureContext, worker: WorkerTenant): Promi
   return inRankOrder(visibleAmong(inspection.devices, visible), context.options.device);
 }
 
-function tooFew(gpus: readonly NativeDevice[]): string {
+function tooFew(gpus: readonly NativeDevice[], { name, severalGpusBy }: System): string {
   const [only] = gpus;
   const seen = only ? `the process sees one GPU, ${only.name}` : 'the process sees no GPU';
   const mig = only?.migMode === 'enabled' ? ' in MIG mode, of which a process sees one instance' : '';
-  return `several GPUs are needed; ${seen}${mig}`;
+  const remedy = severalGpusBy === undefined ? '' : ` (${severalGpusBy} of ${name} shows it all of them)`;
+  return `several GPUs are needed; ${seen}${mig}${remedy}`;
 }
 
 /** `unsupported` where `measure` rejects with Unavailable. */

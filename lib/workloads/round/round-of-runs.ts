@@ -96,7 +96,7 @@ async function setUpAndRun(
     system: context.system,
     caller: settings.caller,
     simulatedDriver: context.simulatedDriver,
-    gpu: context.system.showsOneGpu ? null : (context.card ?? null),
+    gpu: context.system.showsMeasuredFirst ? null : (context.card ?? null),
   });
   if ('refused' in given) return failedRound(given.refused);
   const readGpu = gpuReader(context);

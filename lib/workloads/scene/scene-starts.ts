@@ -153,7 +153,7 @@ export class SceneStarts {
       system,
       simulatedDriver,
       caller: settings.caller,
-      gpu: system.showsOneGpu ? null : (card ?? null),
+      gpu: system.showsMeasuredFirst ? null : (card ?? null),
       tenant: tenants[place] as Tenant,
     });
   }

@@ -20,6 +20,12 @@ bool is_mps_client() {
   return settings().mps != 0 || reachable;
 }
 
+std::optional<std::string> served_devices() {
+  const char* directory = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  if (directory == nullptr || !is_mps_client()) return std::nullopt;
+  return first_line((std::string(directory) + "/devices").c_str());
+}
+
 namespace {
 
 // The simulated control daemon writes each partition's multiprocessors to a file beside its pipe.

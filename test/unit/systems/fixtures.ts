@@ -15,7 +15,7 @@ export const temporaryFolder = (): string => ownFolder('sys');
 let runs = 0;
 export const runState = (folder: string): RunState => {
   const directory = mkdtempSync(join(folder, 'r'));
-  return { runId: `r${runs++}`, directory, gpu, target: { simulatedDriver: null } };
+  return { runId: `r${runs++}`, directory, gpu, otherGpus: [], target: { simulatedDriver: null } };
 };
 
 const machine: Record<string, number> = { x64: 62, arm64: 183 };

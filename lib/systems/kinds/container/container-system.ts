@@ -56,7 +56,7 @@ export class ContainerSystem implements System {
   readonly startsElsewhere = true;
   readonly name: string;
   readonly unavailable: string | null;
-  readonly showsOneGpu: boolean;
+  readonly showsMeasuredFirst: boolean;
   readonly #options: ContainerOptions;
   readonly #layer: System;
   #prepared: Prepared | null = null;
@@ -66,7 +66,7 @@ export class ContainerSystem implements System {
     this.#layer = options.layer;
     this.name = options.layer.name;
     this.unavailable = missingRuntime(options.runtime) ?? options.layer.unavailable;
-    this.showsOneGpu = options.gpu.by !== 'none';
+    this.showsMeasuredFirst = options.gpu.by !== 'none';
     // Absent where the layer has none: nothing is known of such a way.
     const { layer } = options;
     if (layer.changeLimit) this.changeLimit = layer.changeLimit.bind(layer);

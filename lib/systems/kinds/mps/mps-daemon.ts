@@ -30,6 +30,8 @@ interface DaemonOptions {
   /** Contains its pipes and logs. */
   directory: string;
   run: RunState;
+  /** UUIDs of the GPUs that it serves. */
+  gpus: readonly string[];
   startTimeoutMs: number;
   /** Whether each client needs its own partition of the SMs. */
   partitioned: boolean;
@@ -49,8 +51,8 @@ export class MpsDaemon {
 
   constructor(options: DaemonOptions) {
     this.#options = options;
-    const { directory, path, run } = options;
-    this.#environment = { PATH: path, ...placesOf(directory), CUDA_VISIBLE_DEVICES: run.gpu.uuid };
+    const { directory, path, gpus } = options;
+    this.#environment = { PATH: path, ...placesOf(directory), CUDA_VISIBLE_DEVICES: gpus.join(',') };
   }
 
   /** Uses new folders, because files of an earlier daemon would mislead this one. */

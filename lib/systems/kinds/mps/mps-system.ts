@@ -1,9 +1,9 @@
 /**
- * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU, and clients that
- * find it by CUDA_MPS_PIPE_DIRECTORY. The daemon runs only while a tenant does: its server holds a context, which would
- * warm the driver for the other systems (cuInit of a plain process took 8 ms instead of 97 on an H200). A client that
- * does not reach its daemon silently runs without MPS, so every process must prove that it is a client. Source: the MPS
- * documentation.
+ * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU (or on every visible
+ * one), and clients that find it by CUDA_MPS_PIPE_DIRECTORY. The daemon runs only while a tenant does: its server holds
+ * a context, which would warm the driver for the other systems (cuInit of a plain process took 8 ms instead of 97 on an
+ * H200). A client that does not reach its daemon silently runs without MPS, so every process must prove that it is a
+ * client. Source: the MPS documentation.
  */
 import type { Description } from '../../../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from '../../proof/attestation.js';
@@ -23,6 +23,8 @@ const START_MS = 30_000;
 const LONGEST_DIRECTORY = 80;
 
 interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+  /** GPUs that the daemon serves. Default: the measured one. */
+  gpus?: 'measured' | 'visible';
   /** Chunks of SMs that each tenant owns (static partitioning); the driver then ignores thread percentages. */
   partition?: number | undefined;
   /** Timeout of each step of the daemon's start. Default 30 s. */
@@ -32,8 +34,11 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
 export class MpsSystem extends Profile {
   readonly kind = 'mps';
   readonly usesMps = true;
+  /** Clients count the GPUs that the daemon serves. */
+  readonly showsMeasuredFirst = true;
   override readonly unavailable: string | null;
   override readonly limitsCoexist: boolean;
+  readonly severalGpusBy?: string;
   readonly capabilities: Capabilities;
   readonly #options: MpsOptions;
   readonly #control: string | null;
@@ -47,6 +52,7 @@ export class MpsSystem extends Profile {
     this.#options = options;
     this.#control = inPath(CONTROL, options.caller.PATH ?? '');
     this.unavailable = whyUnavailable(this.#control, options.partition);
+    if (options.gpus !== 'visible') this.severalGpusBy = 'gpus=visible';
     // Partitions are all of the system's size.
     this.limitsCoexist = options.partition === undefined;
     this.capabilities = {
@@ -155,7 +161,14 @@ export class MpsSystem extends Profile {
     const { caller, startTimeoutMs = run.timeoutMs ?? START_MS, partition } = this.#options;
     const partitioned = partition !== undefined;
     const path = caller.PATH ?? '';
-    return new MpsDaemon({ name: this.name, control, path, directory, run, startTimeoutMs, partitioned });
+    const gpus = this.#gpus();
+    return new MpsDaemon({ name: this.name, control, path, directory, run, gpus, startTimeoutMs, partitioned });
+  }
+
+  /** UUIDs, in the order in which its clients count them. */
+  #gpus(): string[] {
+    const { gpu, otherGpus } = this.prepared.run;
+    return [gpu.uuid, ...(this.#options.gpus === 'visible' ? otherGpus : [])];
   }
 
   async #quit(): Promise<string[]> {
@@ -165,6 +178,12 @@ export class MpsSystem extends Profile {
     return daemon ? daemon.quit() : [];
   }
 
+  #pinnedLimit(memoryBytes: number): string {
+    return this.#gpus()
+      .map((_, index) => `${index}=${Math.floor(memoryBytes / MIB)}M`)
+      .join(',');
+  }
+
   protected variables(tenant: Tenant): Record<string, string> {
     const { memoryBytes, smPercent } = this.limits(tenant);
     const partition = this.#living.get(tenant.id) ?? null;
@@ -172,8 +191,7 @@ export class MpsSystem extends Profile {
       ...placesOf(this.prepared.directory),
       ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
       ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
-      // The daemon shows its clients only the measured GPU, as device 0.
-      ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: `0=${Math.floor(memoryBytes / MIB)}M` }),
+      ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: this.#pinnedLimit(memoryBytes) }),
     };
   }
 }

@@ -1,5 +1,5 @@
 /** `mps`: a private daemon of NVIDIA's Multi-Process Service. */
-import { integer, key, percent, size } from '../../../config/schema.js';
+import { choice, integer, key, percent, size } from '../../../config/schema.js';
 import { nameOf } from '../../../config/label.js';
 import { settings } from '../../../config/read.js';
 import { MpsSystem } from './mps-system.js';
@@ -15,6 +15,11 @@ const mpsSettings = settings({
     percent(),
     'Percentage of the multiprocessors that a client may use at once, 1 to 100. Not together with partition. Default: none.',
   ),
+  gpus: key(
+    choice(['measured', 'visible']),
+    'GPUs that the daemon serves: the measured one alone, or every visible one, for metrics that need several.',
+    'measured',
+  ),
   partition: key(
     integer(1, MOST_CHUNKS, 'CHUNKS'),
     'Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none.',
@@ -24,10 +29,12 @@ const mpsSettings = settings({
 export const mps = kindOf({
   about: 'a private daemon of the Multi-Process Service',
   settings: mpsSettings,
-  create({ settings: { memory, sm, partition }, name, place, surroundings: { caller } }) {
+  create({ settings: { memory, sm, gpus, partition }, name, place, surroundings: { caller } }) {
     // With static partitions the driver ignores thread percentages.
     if (partition !== undefined && sm !== undefined)
       throw place.error('partition', 'Expected sm or partition of mps but received both.');
-    return new MpsSystem({ name, caller, memory, sm, partition });
+    if (partition !== undefined && gpus === 'visible')
+      throw place.error('partition', 'Expected partition or gpus=visible of mps but received both.');
+    return new MpsSystem({ name, caller, memory, sm, gpus, partition });
   },
 });
