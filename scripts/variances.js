@@ -50,7 +50,19 @@ function paired(one, other) {
 
 const varies = (values) => values.some((value) => value !== values[0]);
 
+/** How many GPUs took part in the baseline's results, where several do: the numbers of two and of four are not alike. */
+const gpusOf = ({ systems: [baseline] }, id) =>
+  baseline.flatMap(({ metrics }) => metrics).find((one) => one.id === id && one.status === 'ok')?.details.gpus?.length;
+
+/** Of several numbers of GPUs, that of which the values vary most: the rule must not expect less of any. */
 function recorded(id) {
+  const counts = [...new Set(comparisons.map((comparison) => gpusOf(comparison, id)))];
+  const of = (count) => comparisons.filter((comparison) => gpusOf(comparison, id) === count);
+  const rows = counts.flatMap((count) => recordedIn(of(count), id) ?? []);
+  return rows.toSorted((a, b) => Math.max(b.sd, b.sdLayer) - Math.max(a.sd, a.sdLayer))[0] ?? null;
+}
+
+function recordedIn(comparisons, id) {
   const documents = comparisons
     // A value of several processes varies less than that of one.
     .filter(({ systems }) => systems.flat().every(({ plan }) => plan.processes?.[id] === undefined))
