@@ -299,6 +299,10 @@ function addLoad(root: Command): void {
       'running',
     )
     .option('--layer <file>', 'the library that its processes on this machine must have mapped (default: none)')
+    .option('--mps', 'its processes on this machine must be clients of an MPS daemon (default: off)', false)
+    .option('--container', 'they must have a root folder of their own (default: off)', false)
+    .option('--pid <pid>', 'its first process, where the port leads to a proxy (default: who listens at the port)')
+    .option('--simulate', 'look for them on the simulated GPU (default: off)', false)
     .option(
       '--output <dir>',
       'summary.json, report.md, report.html, raw/, logs/ with a line for each request (default: none)',

@@ -8,6 +8,7 @@ import { loadSettings, readLoad } from '../../load/load-config.js';
 import type { LoadPlan } from '../../load/load-plan.js';
 import { runReport } from '../../report/formats/terminal.js';
 import { plain } from '../../results/text/plain.js';
+import { NATIVE } from '../../workloads/proof/running-server.js';
 import { loadServer } from '../../workloads/round/loaded-server.js';
 import { publicUrl } from '../../workloads/settings/secrets.js';
 import { checkOutputs, parseOutputs, publish, type RawOutputs } from '../options/document-outputs.js';
@@ -43,6 +44,10 @@ export interface RawLoadOptions extends RawOutputs, Partial<Record<LoadOption, s
   name: string;
   under: string;
   layer?: string;
+  mps: boolean;
+  container: boolean;
+  pid?: string;
+  simulate: boolean;
   output?: string;
 }
 
@@ -56,6 +61,10 @@ export async function load(url: string, raw: RawLoadOptions): Promise<number> {
     /^[A-Za-z0-9][\w .+-]{0,39}$/,
     'letters, digits, spaces and . _ + -',
   );
+  const { mps, container, simulate } = raw;
+  const claim = { system, layer: raw.layer ?? null, mps, container, pid: checkedPid(raw.pid), simulate };
+  if (system === NATIVE && (mps || container || raw.layer !== undefined))
+    throw new UsageError('Expected --under native without --layer, --mps and --container: native is without them.');
   await checkOutputs(outputs);
   const directory = raw.output === undefined ? null : await openDirectory(raw, []);
   const progress = progressDisplay();
@@ -65,9 +74,7 @@ export async function load(url: string, raw: RawLoadOptions): Promise<number> {
     let answered = 0;
     const onRequest = () => progress.doing(`${++answered} of ${plan.requests} requests`);
     const requests = directory && join(directory.path, LOGS, 'requests.jsonl');
-    const document = await interruptible((signal) =>
-      loadServer({ name, system, plan, requests, signal, layer: raw.layer ?? null }, onRequest),
-    );
+    const document = await interruptible((signal) => loadServer({ ...claim, name, plan, requests, signal }, onRequest));
     progress.stop();
     process.exitCode = exitCodeOfResults(document);
     const kept = directory && (await failureOf(directory.keepRound(0, 0, document, '')));
@@ -118,6 +125,12 @@ function headersOf(texts: readonly string[]): RawMap {
       return [name.trim(), value];
     }),
   );
+}
+
+function checkedPid(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new UsageError(`Expected --pid to be the number of a process but received ${quoted(text)}.`);
 }
 
 function checkedName(option: string, text: string, allowed: RegExp, what: string): string {

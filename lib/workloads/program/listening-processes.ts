@@ -1,10 +1,14 @@
-/** The processes of a server that already runs on this machine: those that listen at its port, and what they started. */
+/**
+ * The processes of a server that already runs on this machine: those that listen at its port, or the one that the caller
+ * names where the port leads to a proxy or into a container, and what they started.
+ */
 import { lookup } from 'node:dns/promises';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
-import { mapsOf, nameOf, processesBelow } from './process-tree.js';
+import { mpsPipeDirectory } from '../../native/start-remedy.js';
+import { mapsOf, nameOf, processesBelow, variableOf } from './process-tree.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { mountsOf } from './watch.js';
 
@@ -12,16 +16,28 @@ import { mountsOf } from './watch.js';
 const LISTEN = '0A';
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** Finds the processes that serve a URL; null where it leads to another machine. */
-export async function processesServing(url: URL): Promise<SeenProcess[] | null> {
+/** Finds the processes that serve a URL, those of `named` if it is a PID; null where the URL leads to another machine. */
+export async function processesServing(url: URL, named: number | null): Promise<SeenProcess[] | null> {
   if (!(await isHere(url.hostname.replace(/^\[|\]$/g, '')))) return null;
-  const listening = listeningAt(Number(url.port || DEFAULT_PORTS[url.protocol]));
-  const pids = new Set(listening.flatMap((pid) => [pid, ...processesBelow(pid)]));
+  const first = named === null ? listeningAt(Number(url.port || DEFAULT_PORTS[url.protocol])) : [named];
+  const pids = new Set(first.flatMap((pid) => [pid, ...processesBelow(pid)]));
   return [...pids].flatMap((pid) => {
     const files = mappedFiles(mapsOf(pid) ?? '');
-    return files.length === 0 ? [] : [{ pid, name: nameOf(pid), files, ...mountsOf(pid) }];
+    const variable = variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY');
+    const mpsPipes =
+      variable === undefined ? {} : { mpsPipes: mpsPipeDirectory({ CUDA_MPS_PIPE_DIRECTORY: variable ?? undefined }) };
+    return files.length === 0 ? [] : [{ pid, name: nameOf(pid), files, ...mountsOf(pid), ...mpsPipes }];
   });
 }
+
+/** Whether one of these processes listens at a TCP port, in its own network. */
+export const isListening = (pids: readonly number[]): boolean =>
+  pids.some((pid) => {
+    const open = new Set(socketsOf(pid));
+    return ['tcp', 'tcp6'].some((table) =>
+      listeningSockets(`/proc/${pid}/net/${table}`).some((each) => open.has(each)),
+    );
+  });
 
 async function isHere(host: string): Promise<boolean> {
   const found = isIP(host) ? [host] : await lookup(host, { all: true }).then((all) => all.map(({ address }) => address), () => []); // prettier-ignore
@@ -30,16 +46,19 @@ async function isHere(host: string): Promise<boolean> {
 }
 
 function listeningAt(port: number): number[] {
-  const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listeningSockets(`/proc/net/${table}`, port)));
+  const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listeningSockets(`/proc/self/net/${table}`, port)));
   if (sockets.size === 0) return [];
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => namesIn(`/proc/${pid}/fd`).some((fd) => sockets.has(targetOf(`/proc/${pid}/fd/${fd}`))))
-    .map(Number);
+    .map(Number)
+    .filter((pid) => socketsOf(pid).some((socket) => sockets.has(socket)));
 }
 
-/** Lists sockets that listen at a port, in the form of the links in /proc/PID/fd: `socket:[INODE]`. */
-function listeningSockets(table: string, port: number): string[] {
+/** What the open files of a process are, in the form `socket:[INODE]`. */
+const socketsOf = (pid: number): string[] => namesIn(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
+
+/** Lists sockets that listen at a port or, if none is given, at any, in the same form. */
+function listeningSockets(table: string, port?: number): string[] {
   let text: string;
   try {
     text = readFileSync(table, 'latin1');
@@ -49,7 +68,8 @@ function listeningSockets(table: string, port: number): string[] {
   }
   return text.split('\n').flatMap((line) => {
     const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/);
-    return state === LISTEN && parseInt(local.split(':')[1] ?? '', 16) === port ? [`socket:[${inode}]`] : [];
+    const isMeant = port === undefined || parseInt(local.split(':')[1] ?? '', 16) === port;
+    return state === LISTEN && isMeant ? [`socket:[${inode}]`] : [];
   });
 }
 

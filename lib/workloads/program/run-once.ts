@@ -159,7 +159,14 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
       ...request.expected,
       unread: witnessed.unread + unseenOf(watched, seen),
       ...(remote && { container: remote.where() }),
-      ...(isMps && { mps: { pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '', pids, listed } }),
+      ...(isMps && {
+        mps: {
+          pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '',
+          daemon: `the daemon of ${request.expected.system}`,
+          pids,
+          listed,
+        },
+      }),
     }),
     extracted,
     phases: phasesOf(course, toNs),

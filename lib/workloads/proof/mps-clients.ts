@@ -10,6 +10,8 @@ import { type SeenProcess, usesGpu, who } from './seen-process.js';
 export interface MpsClients {
   /** CUDA_MPS_PIPE_DIRECTORY of the system's processes. */
   pipes: string;
+  /** What has it, for messages: `the daemon of mps`. */
+  daemon: string;
   /** PIDs of all processes that the program was seen to have. */
   pids: ReadonlySet<number>;
   /** Processes by NVML's lists; null if these were not read during the run. */
@@ -22,12 +24,8 @@ export interface MpsClients {
  */
 const TWICE = 2;
 
-/** Proves a program's processes to be clients of the daemon of `system`, a name. */
-export function mpsProof(
-  seen: readonly SeenProcess[],
-  system: string,
-  { pipes, pids, listed }: MpsClients,
-): ProcessProof {
+/** Proves a program's processes to be clients of a daemon. */
+export function mpsProof(seen: readonly SeenProcess[], { pipes, daemon, pids, listed }: MpsClients): ProcessProof {
   const processes = byPid(seen);
   const named = (pid: number) => who(processes.get(pid) ?? { pid, name: 'not looked at' });
   const bypassing = [...(listed?.others ?? [])].find(([pid, samples]) => pids.has(pid) && samples >= TWICE);
@@ -40,7 +38,7 @@ export function mpsProof(
   const users = new Set([...clients, ...[...processes.values()].filter(usesGpu).map(({ pid }) => pid)]);
   for (const pid of users) {
     const own = processes.get(pid)?.mpsPipes;
-    if (own !== undefined && own !== pipes) return { state: 'outside', detail: elsewhere(named(pid), own, system) };
+    if (own !== undefined && own !== pipes) return { state: 'outside', detail: elsewhere(named(pid), own, daemon) };
   }
   const unproven = (detail: string): ProcessProof => ({ state: 'unproven', detail });
   if (users.size === 0) return unproven('no process of the program was seen to use the GPU');
@@ -54,13 +52,13 @@ export function mpsProof(
     return unproven(`${named(unread)} used the driver, but ended before its CUDA_MPS_PIPE_DIRECTORY could be read`);
   return {
     state: 'proven',
-    detail: `NVML listed ${clients.length} of ${users.size} processes that used the driver as clients of MPS, and the environment of each names the daemon of ${system}`,
+    detail: `NVML listed ${clients.length} of ${users.size} processes that used the driver as clients of MPS, and the environment of each names ${daemon}`,
   };
 }
 
-function elsewhere(process: string, pipes: string | null, system: string): string {
+function elsewhere(process: string, pipes: string | null, daemon: string): string {
   const what = pipes === null ? 'without CUDA_MPS_PIPE_DIRECTORY' : `with CUDA_MPS_PIPE_DIRECTORY=${pipes}`;
-  return `${process} used the driver ${what}, which is not the daemon of ${system}: its environment was changed`;
+  return `${process} used the driver ${what}, which is not ${daemon}: its environment was changed`;
 }
 
 /** Joins by PID what the witness and what others saw of a process. */

@@ -7,11 +7,14 @@ import { basename } from 'node:path';
 import type { Interceptor } from '../../systems/proof/interception.js';
 import { exportedSymbols } from '../../systems/proof/elf.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
-import { type Container, namespacesOf } from '../../workers/container/container.js';
+import { type Container, type FirstProcess, namespacesOf } from '../../workers/container/container.js';
 import { type MpsClients, mpsProof } from './mps-clients.js';
 import { escapeIn, interceptedIn, isComparable } from './driver-owners.js';
 import type { ProcessProof } from './proof-state.js';
 import { isDriver, isForked, isWitness, type SeenProcess, usesGpu, who } from './seen-process.js';
+
+/** A container as its processes are seen from outside. */
+type ContainerSeen = Pick<Container, 'id' | 'name'> & { first: Pick<FirstProcess, 'pid' | 'namespaces'> | null };
 
 export interface Expected {
   /** Name of the system that the program should be under. */
@@ -27,7 +30,7 @@ export interface Expected {
    */
   intercepted?: Pick<Interceptor, 'byPath'> | null;
   /** The container of the program; absent if it was started on this machine itself. */
-  container?: Container;
+  container?: ContainerSeen;
   /** Number of further processes that were noticed and not looked at. Default: 0. */
   unread?: number;
   /** What is known of the program's processes as clients of MPS, under a system with a daemon. */
@@ -61,7 +64,7 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
   if (expected.layer !== null) return underLayer(seen, expected.layer, expected.intercepted);
   if (isNative({ system: expected })) return bare(seen);
-  if (expected.mps) return mpsProof(seen, expected.system, expected.mps);
+  if (expected.mps) return mpsProof(seen, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }
 
@@ -69,7 +72,7 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
 function inContainer(
   seen: readonly SeenProcess[],
   { layer, intercepted }: Expected,
-  container: Container,
+  container: ContainerSeen,
 ): ProcessProof {
   const { first, id, name } = container;
   const mounts = first?.namespaces.get('mnt');

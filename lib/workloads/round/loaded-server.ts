@@ -9,21 +9,15 @@ import { identity } from '../../run/run.js';
 import { blockMedians } from '../../stats/blocks.js';
 import { serialMedian } from '../../stats/serial.js';
 import { unverifiedLabel } from '../../systems/system-name.js';
-import { processesServing } from '../program/listening-processes.js';
 import { type LoadKey, loadKeysOf, loadMetrics } from '../metrics/load-metrics.js';
-import { proofOf } from '../proof/proof.js';
 import type { ProcessProof } from '../proof/proof-state.js';
+import { type ClaimedServer, lookAtServer, NATIVE, serverProof } from '../proof/running-server.js';
 import { loadRecord, publicUrl } from '../settings/secrets.js';
-import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 import { ServedLoad, type ServedRequests } from './served-load.js';
 
-interface LoadedServer {
+interface LoadedServer extends Omit<ClaimedServer, 'url'> {
   /** Beginning of the ids of the server's metrics. */
   name: string;
-  /** Name of the system that the server is said to run under. */
-  system: string;
-  /** The library that the server's processes must have mapped; null if none is named. */
-  layer: string | null;
   plan: LoadPlan;
   /** The file with a line for each request; null keeps none. */
   requests: string | null;
@@ -38,11 +32,12 @@ export async function loadServer(server: LoadedServer, onRequest: () => void): P
   const startedAt = new Date();
   const began = performance.now();
   const cpu = process.cpuUsage();
-  const before = await processesServing(plan.url);
+  const claim = { ...server, url: plan.url };
+  const before = await lookAtServer(claim);
   const load = new ServedLoad(plan, requests, onRequest);
   await load.run(signal, Number(process.hrtime.bigint()));
   const served = await load.finish();
-  const proof = await proven(server, before, await processesServing(plan.url));
+  const proof = await serverProof(claim, [before, await lookAtServer(claim)]);
   const durationMs = performance.now() - began;
   const used = process.cpuUsage(cpu);
   const isUnproven = proof.state === 'unproven';
@@ -59,9 +54,14 @@ export async function loadServer(server: LoadedServer, onRequest: () => void): P
     driver: { version: null, cudaVersion: null, libcuda: null, libnvidiaMl: null },
     system: {
       name: isUnproven ? unverifiedLabel(system) : system,
-      kind: system === 'native' ? 'native' : 'custom',
+      kind: system === NATIVE ? NATIVE : 'custom',
       ...(isUnproven && { verified: false as const }),
-      settings: { url: publicUrl(plan.url.href), ...(server.layer !== null && { layer: server.layer }) },
+      settings: {
+        url: publicUrl(plan.url.href),
+        ...(server.layer !== null && { layer: server.layer }),
+        ...(server.mps && { mps: 'client' }),
+        ...(server.container && { container: 'own root' }),
+      },
       attestation: isUnproven ? [] : [{ proof: PROOF, passed: proof.state === 'proven', detail: proof.detail }],
     },
     plan: {
@@ -81,22 +81,6 @@ export async function loadServer(server: LoadedServer, onRequest: () => void): P
       ...served.notes,
     ],
   };
-}
-
-async function proven(
-  { plan, system, layer }: LoadedServer,
-  before: SeenProcess[] | null,
-  after: SeenProcess[] | null,
-): Promise<ProcessProof> {
-  const unproven = (detail: string): ProcessProof => ({ state: 'unproven', detail });
-  if (before === null || after === null) return unproven(`${plan.url.hostname} is not this machine`);
-  if (layer === null && system !== 'native') return unproven('no layer is named that its processes must have mapped');
-  const seen = [...before, ...after];
-  if (seen.length === 0)
-    return unproven('no process could be looked at that listens at its port: it belongs to another user or container');
-  if (!seen.some(usesGpu))
-    return unproven('no process that listens at its port uses the driver, nor one that it started: it may be a proxy');
-  return proofOf(seen, { system, kind: system === 'native' ? 'native' : 'custom', layer });
 }
 
 function resultsOf(
