@@ -88,7 +88,9 @@ describe('load', () => {
     ]);
     expect(parseDocument(proven.stdout).system).toMatchObject({ name: 'mine', attestation: [{ passed: true }] });
     expect(parseDocument(other.stdout).system).toMatchObject({ name: 'running (unverified)', verified: false });
-    expect(other.stderr).toMatch(/warning: running is shown as running \(unverified\): nothing is named that shows it in its/);
+    expect(other.stderr).toMatch(
+      /warning: running is shown as running \(unverified\): nothing is named that shows it in its/,
+    );
   });
 
   it('exits with 1 where requests fail, with their share and the reason', async () => {
