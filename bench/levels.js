@@ -133,7 +133,7 @@ const blocks = {
     return { ns: of('startNs'), submitNs: of('submitNs'), roundTripNs: of('roundTripNs') };
   },
   async 'OH-002'(session) {
-    const request = { api: 'cuMemAlloc', bytes: 2 * MIB, live: 32, count: 50, warmup: 2 };
+    const request = { api: 'cuMemAlloc', bytes: 2 * MIB, live: 32, count: 50, warmup: 2, bare: false };
     const { allocNs } = await addon.allocationBlock(session, request);
     return { ns: median(allocNs), halves: [median(allocNs.subarray(0, 25)), median(allocNs.subarray(25))] };
   },

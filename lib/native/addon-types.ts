@@ -128,12 +128,16 @@ export interface AllocationRequest {
   live: number;
   count: number;
   warmup: number;
+  /** Whether to call the driver's own functions, past a layer. */
+  bare: boolean;
 }
 
 export interface AllocationBlock {
   bytes: number;
   live: number;
   allocNs: Float64Array;
+  /** For virtual memory: cuMemCreate alone, without the mapping. */
+  createNs: Float64Array;
   freeNs: Float64Array;
   /** Device memory of this process before the live blocks and with them; null if NVML cannot report it. */
   usedBefore: number | null;
@@ -1501,6 +1505,8 @@ export interface PageRoundsRequest {
   mode: PageMode;
   pages: number;
   rounds: number;
+  /** Whether to call the driver's own functions, past a layer. */
+  bare: boolean;
 }
 
 export interface PageRounds {
@@ -1509,10 +1515,13 @@ export interface PageRounds {
   commitNs: Float64Array;
   /** Time to commit each page of each round. */
   pageNs: Float64Array;
+  /** For virtual memory: cuMemCreate alone, without the mapping. */
+  createNs: Float64Array;
   /** Time to release all pages of each round. */
   releaseNs: Float64Array;
-  /** Device memory of this process before and after the rounds; null if NVML cannot report it. */
+  /** Device memory of this process before the rounds, with the pages of the last one, and after it; null if NVML cannot report it. */
   usedBefore: number | null;
+  usedLive: number | null;
   usedAfter: number | null;
 }
 
@@ -1523,6 +1532,8 @@ export interface PoolPairsRequest {
   warmup: number;
   /** Size of the pool before the first pair, in bytes; 0: unchanged. */
   warmBytes: number;
+  /** Whether to call the driver's own functions, past a layer. */
+  bare: boolean;
 }
 
 /** State of the default pool; null for values that it does not report. */
@@ -1539,6 +1550,9 @@ export interface PoolPairs {
   /** State before and after all pairs and their preparation. */
   before: PoolState;
   after: PoolState;
+  /** Device memory of this process before all of it and while the pool is warm; null if NVML cannot report it. */
+  usedBefore: number | null;
+  usedWarm: number | null;
 }
 
 export interface PoolRefusalRequest {
@@ -1565,6 +1579,8 @@ export interface LargeAllocationRequest {
 export interface LargeAllocation {
   bytes: number;
   allocNs: number;
+  /** For virtual memory: cuMemCreate alone, without the mapping. */
+  createNs: number | null;
   /** Time to fill the whole block, until the fill is complete. */
   touchNs: number;
 }
@@ -1828,8 +1844,9 @@ export interface LiveSetCell {
   freeNs: Float64Array;
   /** Time of one cuPointerGetAttribute for a random live block. */
   queryNs: Float64Array;
-  /** Device memory of this process before and after the cell's blocks; null if NVML cannot report it. */
+  /** Device memory of this process before, with and after the cell's blocks; null if NVML cannot report it. */
   usedBefore: number | null;
+  usedLive: number | null;
   usedAfter: number | null;
 }
 

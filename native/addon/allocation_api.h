@@ -12,4 +12,7 @@ inline const Choices<AllocationApi> kAllocationApis{"AllocationApi",
                                                      {AllocationApi::kAllocAsync, "cuMemAllocAsync"},
                                                      {AllocationApi::kAllocFromPool, "cuMemAllocFromPoolAsync"}}};
 
+inline constexpr const char* kCreateDoc = "For virtual memory: cuMemCreate alone, without the mapping.";
+inline constexpr const char* kBareDoc = "Whether to call the driver's own functions, past a layer.";
+
 }  // namespace gvb

@@ -32,7 +32,9 @@ struct Fields<LiveSetCell> : FieldsOf<LiveSetCell> {
     visit(GVB_FIELD(query_ns).says("Time of one cuPointerGetAttribute for a random live block."));
     visit(
         GVB_FIELD(used_before)
-            .says("Device memory of this process before and after the cell's blocks; null if NVML cannot report it."));
+            .says("Device memory of this process before, with and after the cell's blocks; null if NVML cannot report "
+                  "it."));
+    visit(GVB_FIELD(used_live));
     visit(GVB_FIELD(used_after));
   }
 };

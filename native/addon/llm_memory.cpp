@@ -22,6 +22,7 @@ struct Fields<PageRoundsRequest> : FieldsOf<PageRoundsRequest> {
     visit(GVB_FIELD(mode).one_of(kPageModes));
     visit(GVB_FIELD(pages).above_zero());
     visit(GVB_FIELD(rounds).above_zero());
+    visit(GVB_FIELD(bare).says(kBareDoc));
   }
 };
 
@@ -33,9 +34,12 @@ struct Fields<PageRounds> : FieldsOf<PageRounds> {
     visit(GVB_FIELD(page_bytes));
     visit(GVB_FIELD(commit_ns).says("Time to commit all pages of each round."));
     visit(GVB_FIELD(page_ns).says("Time to commit each page of each round."));
+    visit(GVB_FIELD(create_ns).says(kCreateDoc));
     visit(GVB_FIELD(release_ns).says("Time to release all pages of each round."));
     visit(GVB_FIELD(used_before)
-              .says("Device memory of this process before and after the rounds; null if NVML cannot report it."));
+              .says("Device memory of this process before the rounds, with the pages of the last one, and after it; "
+                    "null if NVML cannot report it."));
+    visit(GVB_FIELD(used_live));
     visit(GVB_FIELD(used_after));
   }
 };
@@ -62,6 +66,7 @@ struct Fields<PoolPairsRequest> : FieldsOf<PoolPairsRequest> {
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
     visit(GVB_FIELD(warm_bytes).says("Size of the pool before the first pair, in bytes; 0: unchanged."));
+    visit(GVB_FIELD(bare).says(kBareDoc));
   }
 };
 
@@ -74,6 +79,10 @@ struct Fields<PoolPairs> : FieldsOf<PoolPairs> {
     visit(GVB_FIELD(free_ns));
     visit(GVB_FIELD(before).says("State before and after all pairs and their preparation."));
     visit(GVB_FIELD(after));
+    visit(GVB_FIELD(used_before)
+              .says("Device memory of this process before all of it and while the pool is warm; null if NVML cannot "
+                    "report it."));
+    visit(GVB_FIELD(used_warm));
   }
 };
 
@@ -118,6 +127,7 @@ struct Fields<LargeAllocation> : FieldsOf<LargeAllocation> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(alloc_ns));
+    visit(GVB_FIELD(create_ns).says(kCreateDoc));
     visit(GVB_FIELD(touch_ns).says("Time to fill the whole block, until the fill is complete."));
   }
 };

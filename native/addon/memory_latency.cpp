@@ -23,6 +23,7 @@ struct Fields<AllocationRequest> : FieldsOf<AllocationRequest> {
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
+    visit(GVB_FIELD(bare).says(kBareDoc));
   }
 };
 
@@ -34,6 +35,7 @@ struct Fields<AllocationBlock> : FieldsOf<AllocationBlock> {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(alloc_ns));
+    visit(GVB_FIELD(create_ns).says(kCreateDoc));
     visit(GVB_FIELD(free_ns));
     visit(
         GVB_FIELD(used_before)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "bench/memory_pool.h"
 
 namespace gvb {
@@ -66,6 +67,7 @@ class VirtualAllocator : public Allocator {
   CUresult allocate(Block& block) override {
     failed_ = "cuMemCreate";
     CUresult code = create_(&block.handle, bytes_, &properties_, 0);
+    created_at_ = now_ns();
     if (code != CUDA_SUCCESS) return code;
     failed_ = "cuMemMap";
     code = map_(block.pointer, bytes_, 0, block.handle, 0);
@@ -90,6 +92,7 @@ class VirtualAllocator : public Allocator {
     return released;
   }
   void retire(const Block& block) override { cuda_.try_call(cuda_.api.cuMemAddressFree, block.pointer, bytes_); }
+  std::optional<int64_t> created_at() const override { return created_at_; }
   const char* failed_call() const override { return failed_; }
 
  private:
@@ -102,6 +105,7 @@ class VirtualAllocator : public Allocator {
   decltype(CudaApi::cuMemSetAccess) set_access_;
   decltype(CudaApi::cuMemUnmap) unmap_;
   decltype(CudaApi::cuMemRelease) release_;
+  int64_t created_at_ = 0;
   const char* failed_ = "";
 };
 

@@ -2,7 +2,9 @@
 // measurement can time either.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bench/device_session.h"
@@ -26,6 +28,8 @@ class Allocator {
   virtual abi::CUresult release(const Block& block) = 0;
   // Untimed part after the release, or after a failed allocation.
   virtual void retire(const Block&) {}
+  // For virtual memory: when the last allocate had its memory, which it then mapped; nullopt elsewhere.
+  virtual std::optional<int64_t> created_at() const { return std::nullopt; }
   // The call that returned the last failure of allocate or release.
   virtual const char* failed_call() const = 0;
 };

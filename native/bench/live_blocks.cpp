@@ -21,6 +21,7 @@ double LiveBlocks::allocate() {
   if (code != abi::CUDA_SUCCESS) allocator_.retire(block);
   cuda_.check(code, allocator_.failed_call(), "allocating device memory");
   blocks_.push_back(block);
+  if (const auto created = allocator_.created_at()) create_ns_ = static_cast<double>(*created - before);
   return static_cast<double>(after - before);
 }
 

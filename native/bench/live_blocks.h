@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <random>
 
 #include "bench/blocks.h"
@@ -20,6 +21,8 @@ class LiveBlocks {
 
   // Returns the duration of the call in ns.
   double allocate();
+  // For virtual memory: how much of the last one cuMemCreate took; nullopt elsewhere.
+  std::optional<double> create_ns() const { return create_ns_; }
   // Replaces a freed block in the middle by the newest: moving all younger ones would evict what the calls need from
   // the L1 and L2 caches.
   double free_at(size_t index);
@@ -41,6 +44,7 @@ class LiveBlocks {
   const Cuda& cuda_;
   Allocator& allocator_;
   std::deque<Block> blocks_;
+  std::optional<double> create_ns_;
 };
 
 }  // namespace gvb

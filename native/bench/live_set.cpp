@@ -32,6 +32,7 @@ class Cells {
     cell.live = live;
     cell.used_before = used_bytes(session_);
     blocks_.resize(live, session_.token);
+    cell.used_live = used_bytes(session_);
     blocks_.verify(request_.bytes, random_);
     for (unsigned i = 0; i < request_.warmup + request_.count; ++i) {
       session_.token.check();

@@ -26,8 +26,9 @@ struct LiveSetCell {
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;   // frees a random live block, possibly the new one
   std::vector<double> query_ns;  // one cuPointerGetAttribute
-  // Device memory of this process by NVML before the first block and after the last free; nullopt if it cannot tell.
-  std::optional<uint64_t> used_before, used_after;
+  // Device memory of this process by NVML before the first block, with the live blocks and after the last free; nullopt
+  // if it cannot tell.
+  std::optional<uint64_t> used_before, used_live, used_after;
 };
 
 std::vector<LiveSetCell> measure_live_sets(DeviceSession& session, const LiveSetRequest& request);

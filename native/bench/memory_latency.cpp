@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "bench/driver_alone.h"
 #include "bench/gpu_state.h"
 
 namespace gvb {
@@ -18,7 +19,8 @@ size_t block_bytes(const DeviceSession& session, AllocationApi api, size_t reque
 
 }  // namespace
 
-AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequest& request) {
+AllocationBlock measure_allocations(DeviceSession& owner, const AllocationRequest& request) {
+  DeviceSession& session = request.bare ? driver_alone(owner, request.api) : owner;
   AllocationBlock block;
   block.bytes = block_bytes(session, request.api, request.bytes);
   block.live = request.live;
@@ -31,11 +33,13 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
     const double allocated = blocks.allocate();
+    const std::optional<double> created = blocks.create_ns();
     verify_block(session.cuda, blocks.newest(), block.bytes, stream.get());
     check_disjoint(blocks.pointers(), block.bytes);
     const double freed = blocks.free_at(0);
     if (i < request.warmup) continue;
     block.alloc_ns.push_back(allocated);
+    if (created) block.create_ns.push_back(*created);
     block.free_ns.push_back(freed);
   }
   return block;

@@ -15,13 +15,15 @@ struct AllocationRequest {
   unsigned live = 0;
   unsigned count = 0;
   unsigned warmup = 0;
+  bool bare = false;  // by the driver's own functions
 };
 
 struct AllocationBlock {
   size_t bytes = 0;
   unsigned live = 0;
   std::vector<double> alloc_ns;
-  std::vector<double> free_ns;  // oldest first
+  std::vector<double> create_ns;  // for virtual memory: cuMemCreate alone
+  std::vector<double> free_ns;    // oldest first
   // Device memory of this process before the live blocks and with them; nothing if NVML cannot report it.
   std::optional<uint64_t> used_before, used_live;
 };

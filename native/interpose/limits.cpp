@@ -1,5 +1,6 @@
 // The functions that the settings replace: the byte limit, exact for the calls it covers, and its faults.
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <vector>
 
@@ -79,33 +80,49 @@ Handed& handed() {
   return instance;
 }
 
-// The blocks that were taken from the driver and not yet given out (ahead=COUNT). Its users hold the account's lock.
+// The blocks that were taken from the driver by one function and not yet given out (ahead=COUNT), by address or handle.
+// Their users hold the account's lock.
 struct Stock {
-  std::vector<CUdeviceptr> blocks;
+  std::vector<unsigned long long> blocks;
   size_t bytes = 0;
 };
 
-CUresult from_stock(CUdeviceptr* pointer, size_t bytes) {
-  static auto& stock = *new Stock;
+bool is_taken_ahead(const char* function, size_t bytes) {
+  const uint64_t only = settings().ahead_bytes;
+  return settings().ahead > 0 && settings().takes_ahead[cuda_function_index(function)] && (only == 0 || bytes == only);
+}
+
+// Calls `take` for one block, or for many and answers from those; `drop` gives back those of another size.
+template <class Take, class Drop>
+CUresult taken(const char* function, unsigned long long* made, size_t bytes, const Take& take, const Drop& drop) {
+  if (!is_taken_ahead(function, bytes)) return take(made);
+  static auto& stocks = *new std::array<Stock, kCudaFunctionCount>;
+  Stock& stock = stocks[cuda_function_index(function)];
   if (stock.bytes != bytes) {
-    for (const CUdeviceptr block : stock.blocks) driver().cuMemFree_v2(block);
+    for (const unsigned long long block : stock.blocks) drop(block);
     stock = {{}, bytes};
   }
   if (stock.blocks.empty())
     for (uint64_t i = 0; i < settings().ahead; ++i) {
-      CUdeviceptr block = 0;
-      const CUresult code = driver().cuMemAlloc_v2(&block, bytes);
+      unsigned long long block = 0;
+      const CUresult code = take(&block);
       if (code != CUDA_SUCCESS && stock.blocks.empty()) return code;
       if (code == CUDA_SUCCESS) stock.blocks.push_back(block);
     }
-  *pointer = stock.blocks.back();
+  *made = stock.blocks.back();
   stock.blocks.pop_back();
   return CUDA_SUCCESS;
 }
 
+// By cuMemAlloc, one block or many.
+CUresult take_linear(const char* function, CUdeviceptr* pointer, size_t bytes) {
+  return taken(
+      function, pointer, bytes, [&](CUdeviceptr* block) { return driver().cuMemAlloc_v2(block, bytes); },
+      [](CUdeviceptr block) { driver().cuMemFree_v2(block); });
+}
+
 CUresult hand_out(CUdeviceptr* pointer, size_t bytes) {
-  if (settings().ahead > 0) return from_stock(pointer, bytes);
-  if (settings().grants == Grants::kMemory) return driver().cuMemAlloc_v2(pointer, bytes);
+  if (settings().grants == Grants::kMemory) return take_linear("cuMemAlloc_v2", pointer, bytes);
   if (settings().grants == Grants::kNothing) return driver().cuMemAlloc_v2(pointer, 1);
   Handed& block = handed();
   if (block.times > 0 && bytes <= block.bytes) {
@@ -139,17 +156,30 @@ CUresult counted_managed(CUdeviceptr* pointer, size_t bytes, unsigned flags) {
 }
 
 CUresult counted_async(CUdeviceptr* pointer, size_t bytes, abi::CUstream stream) {
-  return counted("cuMemAllocAsync", bytes, pointer, [&] { return driver().cuMemAllocAsync(pointer, bytes, stream); });
+  constexpr const char* kName = "cuMemAllocAsync";
+  return counted(kName, bytes, pointer, [&] {
+    return is_taken_ahead(kName, bytes) ? take_linear(kName, pointer, bytes)
+                                        : driver().cuMemAllocAsync(pointer, bytes, stream);
+  });
 }
 
 CUresult counted_from_pool(CUdeviceptr* pointer, size_t bytes, abi::CUmemoryPool pool, abi::CUstream stream) {
-  return counted("cuMemAllocFromPoolAsync", bytes, pointer,
-                 [&] { return driver().cuMemAllocFromPoolAsync(pointer, bytes, pool, stream); });
+  constexpr const char* kName = "cuMemAllocFromPoolAsync";
+  return counted(kName, bytes, pointer, [&] {
+    return is_taken_ahead(kName, bytes) ? take_linear(kName, pointer, bytes)
+                                        : driver().cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
+  });
 }
 
 CUresult counted_create(abi::CUmemGenericAllocationHandle* handle, size_t bytes,
                         const abi::CUmemAllocationProp* properties, unsigned long long flags) {
-  return counted("cuMemCreate", bytes, handle, [&] { return driver().cuMemCreate(handle, bytes, properties, flags); });
+  constexpr const char* kName = "cuMemCreate";
+  return counted(kName, bytes, handle, [&] {
+    return taken(
+        kName, handle, bytes,
+        [&](abi::CUmemGenericAllocationHandle* made) { return driver().cuMemCreate(made, bytes, properties, flags); },
+        [](abi::CUmemGenericAllocationHandle made) { driver().cuMemRelease(made); });
+  });
 }
 
 CUresult counted_array(abi::CUarray* array, const abi::CUDA_ARRAY_DESCRIPTOR* from) {

@@ -133,10 +133,41 @@ void set_grants(Settings& settings, const std::string& text) {
 void set_ahead(Settings& settings, const std::string& text) {
   constexpr Unit kBlocks[] = {{"", 1}};
   constexpr const char* kWanted = "a number of blocks from 2 on";
-  settings.ahead = static_cast<uint64_t>(quantity("ahead", kWanted, text, kBlocks));
+  const size_t at = text.find('@');
+  settings.ahead = static_cast<uint64_t>(quantity("ahead", kWanted, text.substr(0, at), kBlocks));
   if (settings.ahead < 2) refuse("ahead", kWanted, text);
-  account(settings, {"cuMemAlloc_v2"}, true);
-  account(settings, {"cuMemFree_v2"}, false);
+  if (at != std::string::npos) settings.ahead_bytes = size_of("ahead", text.substr(at + 1));
+}
+
+struct AheadPath {
+  const char* allocation;
+  const char* free;
+};
+constexpr AheadPath kAheadPaths[] = {{"cuMemAlloc_v2", "cuMemFree_v2"},
+                                     {"cuMemCreate", "cuMemRelease"},
+                                     {"cuMemAllocAsync", "cuMemFreeAsync"},
+                                     {"cuMemAllocFromPoolAsync", "cuMemFreeAsync"}};
+
+void set_ahead_paths(Settings& settings, const std::string& text) {
+  for (const std::string& path : split(text, '+')) {
+    const auto known = std::find_if(std::begin(kAheadPaths), std::end(kAheadPaths),
+                                    [&](const AheadPath& each) { return path == each.allocation; });
+    if (known == std::end(kAheadPaths))
+      refuse("aheadpaths", "some of cuMemAlloc_v2, cuMemCreate, cuMemAllocAsync and cuMemAllocFromPoolAsync", path);
+    settings.takes_ahead[cuda_function_index(known->allocation)] = true;
+  }
+}
+
+// Counts frees too, or a limit would not know what is live.
+void hook_ahead(Settings& settings) {
+  bool* takes = settings.takes_ahead;
+  const bool named = std::find(takes, takes + kCudaFunctionCount, true) != takes + kCudaFunctionCount;
+  if (!named) takes[cuda_function_index(kAheadPaths[0].allocation)] = true;
+  for (const AheadPath& path : kAheadPaths) {
+    if (!takes[cuda_function_index(path.allocation)]) continue;
+    account(settings, {path.allocation}, true);
+    account(settings, {path.free}, false);
+  }
 }
 
 unsigned percentage(const std::string& what, const std::string& text) {
@@ -258,6 +289,9 @@ void refuse_idle(const Settings& settings, const std::string& text) {
     refuse("lock", "used together with a function to hook, such as cuMemAlloc_v2=+0ns", text);
   if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "used together with a lock", text);
   if (settings.stale_ns > 0 && settings.state.empty()) refuse("stale", "used together with a state", text);
+  const bool* end_of_ahead = settings.takes_ahead + kCudaFunctionCount;
+  if (settings.ahead == 0 && std::find(settings.takes_ahead, end_of_ahead, true) != end_of_ahead)
+    refuse("aheadpaths", "used together with ahead", text);
   const bool of_limit = settings.refusal != abi::CUDA_ERROR_OUT_OF_MEMORY || settings.grants != Grants::kMemory ||
                         settings.context_bytes > 0 || !settings.pool.empty();
   if (of_limit && settings.memory_limit == 0)
@@ -279,6 +313,7 @@ constexpr Key kKeys[] = {{"memory", set_memory},
                          {"forgets", set_forgets},
                          {"grants", set_grants},
                          {"ahead", set_ahead},
+                         {"aheadpaths", set_ahead_paths},
                          {"sm", set_sm},
                          {"share", set_share},
                          {"sharefrom", set_share_from},
@@ -301,8 +336,9 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   const size_t function = cuda_function_index(key.c_str());
   if (function == kCudaFunctionCount)
     refuse("a key",
-           "memory, quota, context, ignores, pool, refusal, shows, forgets, grants, ahead, sm, share, perlive, token, "
-           "lock, "
+           "memory, quota, context, ignores, pool, refusal, shows, forgets, grants, ahead, aheadpaths, sm, share, "
+           "perlive, "
+           "token, lock, "
            "stale, state, poll, hooks or an exported driver function such as cuLaunchKernel",
            key);
   settings.hooked[function] = true;
@@ -319,6 +355,7 @@ Settings parse_settings(const std::string& text) {
     set(settings, key, value);
   }
   if (settings.share.given) hook_shared(settings);
+  if (settings.ahead > 0) hook_ahead(settings);
   refuse_idle(settings, text);
   return settings;
 }

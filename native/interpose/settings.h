@@ -10,8 +10,11 @@
 //   shows=SIZE                       what cuMemGetInfo and cuDeviceTotalMem report, instead of the limit
 //   grants=nothing, grants=twice     what cuMemAlloc returns under a quota instead of memory: an address without
 //                                    memory, or the same block again and again
-//   ahead=COUNT                      cuMemAlloc takes this many blocks from the driver at once, and answers calls for
-//                                    blocks of that size from them until none is left; frees reach the driver
+//   ahead=COUNT, ahead=COUNT@SIZE    allocations take this many blocks from the driver at once (only those of a size),
+//                                    and answer calls for blocks of that size from them until none is left; frees reach
+//                                    the driver
+//   aheadpaths=FUNCTION+FUNCTION     which allocations do; default: cuMemAlloc. The stream-ordered ones take theirs by
+//                                    cuMemAlloc, past the driver's pool
 //   forgets=SIZE                     this much of every block stays counted after it was freed, until the process ends
 //   share=PERCENT, share=PERCENT@PERIOD   a limit on the device's time (share_limit.h): the device idles after every
 //                                    launch, or at the end of each period once its share of it is used up
@@ -74,8 +77,10 @@ struct Settings {
   abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
   uint64_t forgotten_bytes = 0;  // bytes of every freed block that stay counted
   Grants grants = Grants::kMemory;
-  uint64_t ahead = 0;  // 0: one block at a time
-  std::string pool;    // empty: the account is this process's own
+  uint64_t ahead = 0;        // 0: one block at a time
+  uint64_t ahead_bytes = 0;  // 0: blocks of any size
+  bool takes_ahead[kCudaFunctionCount] = {};
+  std::string pool;  // empty: the account is this process's own
   unsigned sm_percent = 100;
   ShareLimit share;
   int64_t lock_ns = 0;  // 0: no lock

@@ -50,7 +50,7 @@ describe('ending while a measurement runs', () => {
     expect(built.stderr).toBe('');
     const main = `
       const session = await addon.openSession(target);
-      addon.allocationBlock(session, { api: 'cuMemAlloc', bytes: 4096, live: 2, count: 1000000, warmup: 0 }).catch(() => {});
+      addon.allocationBlock(session, { api: 'cuMemAlloc', bytes: 4096, live: 2, count: 1000000, warmup: 0, bare: false }).catch(() => {});
       setTimeout(() => process.exit(7), 60);`;
     // Freed memory is overwritten, so that a read of it shows.
     const { status, signal } = run('exit', 'init_ms=1,context_ms=1,alloc_us=5', main, '', {

@@ -8,7 +8,7 @@ import { WAIT_MS } from '../limits.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
 const on: DeviceTarget = { simulatedDriver: simulatedFolder, device: null, path: 'runtime' };
-const pairs: AllocationRequest = { api: 'cuMemAlloc', bytes: 1_024, live: 0, count: 3, warmup: 0 };
+const pairs: AllocationRequest = { api: 'cuMemAlloc', bytes: 1_024, live: 0, count: 3, warmup: 0, bare: false };
 let worker: Worker;
 
 beforeAll(async () => {

@@ -5,7 +5,8 @@ import type { Check } from '../../results/document.js';
 import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
-import { askSession } from '../../workers/session-task.js';
+import { askSession, type SentAnswerOf } from '../../workers/session-task.js';
+import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../core/returned-memory.js';
@@ -27,6 +28,8 @@ const COUNT = { quick: 60, standard: 60, thorough: 300 } as const;
 /** Memory that blocks fill at most: the same blocks natively and under any larger limit. */
 const MOST_ROOM = 16 * GIB;
 const PASSES = { quick: 1, standard: 1, thorough: 2 } as const;
+/** Samples per cell and pass past the layer. */
+const BARE = 10;
 const WARMUP = 3;
 /** Live blocks in addition to the timed one. */
 const LIVE = 1;
@@ -37,11 +40,16 @@ const DEADLINE_MS = 60_000;
  */
 const DRIFT = 0.5;
 
+type Block = SentAnswerOf<'allocationBlock'>;
+
 interface Cell {
   state: State;
   bytes: number;
   allocNs: number[];
   freeNs: number[];
+  blocks: Block[];
+  /** The same past the layer; null where the driver's own functions cannot be called. */
+  bare: (Block | null)[];
 }
 
 interface Held {
@@ -58,25 +66,25 @@ interface Degraded {
 }
 
 const cellsOf = (): Cell[] =>
-  STATES.flatMap((state) => SIZES.map((bytes): Cell => ({ state, bytes, allocNs: [], freeNs: [] })));
+  STATES.flatMap((state) =>
+    SIZES.map((bytes): Cell => ({ state, bytes, allocNs: [], freeNs: [], blocks: [], bare: [] })),
+  );
 
 async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: readonly Cell[], seed: number) {
   const count = options.iterations ?? COUNT[options.tier];
   for (const cell of shuffled(cells, seed)) {
-    const request: AllocationRequest = {
-      api: 'cuMemAlloc',
-      bytes: cell.bytes,
-      live: LIVE,
-      count,
-      warmup: options.warmup ?? WARMUP,
-    };
-    const { allocNs, freeNs } = await askSession(tenant.worker, {
-      name: 'allocationBlock',
-      request,
-      deadlineMs: DEADLINE_MS,
-    });
-    cell.allocNs.push(...allocNs);
-    cell.freeNs.push(...freeNs);
+    const ask = (of: Pick<AllocationRequest, 'count' | 'bare'>) =>
+      askSession(tenant.worker, {
+        name: 'allocationBlock',
+        request: { api: 'cuMemAlloc', bytes: cell.bytes, live: LIVE, warmup: options.warmup ?? WARMUP, ...of },
+        deadlineMs: DEADLINE_MS,
+      });
+    const bare = await pastLayer(() => ask({ count: BARE, bare: true }));
+    const block = await ask({ count, bare: false });
+    cell.allocNs.push(...block.allocNs);
+    cell.freeNs.push(...block.freeNs);
+    cell.blocks.push(block);
+    cell.bare.push(bare);
   }
 }
 
@@ -125,6 +133,21 @@ const estimated = (cells: readonly Cell[]): Estimates[] =>
 function described({ state, bytes, alloc, free, count }: Estimates) {
   const { value, ci95 } = scaled(alloc, NS_PER_US);
   return { state, bytes, allocUs: value, ci95, freeUs: free.value / NS_PER_US, count };
+}
+
+function hiddenChecks(cells: readonly Cell[]) {
+  const call = ({ state, bytes }: Cell) => `${state}, cuMemAlloc of ${formatBytes(bytes)}`;
+  const served = cells.map((cell) => servedBy({ ...cell, call: call(cell) }, ({ allocNs }) => allocNs));
+  const memory = cells.flatMap((cell) =>
+    cell.blocks.map(({ usedBefore, usedLive }, pass) => ({
+      call: call(cell),
+      bytes: LIVE * cell.bytes,
+      usedBefore,
+      usedLive,
+      alone: cell.bare[pass] ?? null,
+    })),
+  );
+  return [bulkCheck(served), grownCheck(memory)];
 }
 
 /** Every state must hold the same number of blocks and bytes; otherwise the states are not comparable. */
@@ -177,12 +200,14 @@ function judge(degraded: Degraded, asFound: Check): Measured {
   const equal = equalCheck(held);
   const steady = steadyCheck(first.alloc.value, again.alloc.value);
   const returned = returnedCheck(spans);
+  const hidden = hiddenChecks(cells);
   const { reference, value, ci95 } = slowdown(fragmented.alloc, [first.alloc, again.alloc]);
   const ratios = cells
     .filter(({ state, bytes }) => state === 'fragmented' && bytes === HEADLINE)
     .flatMap(({ allocNs }) => allocNs.map((ns) => ns / reference));
   return {
     ...invalidBy([equal, returned, steady]),
+    ...invalidIfHidden(hidden),
     value,
     ci95,
     headline: Float64Array.from(ratios),
@@ -193,7 +218,7 @@ function judge(degraded: Degraded, asFound: Check): Measured {
       headline: `cuMemAlloc of ${formatBytes(HEADLINE)}`,
       cells: estimates.map(described),
     },
-    checks: [equal, steady, returned, asFound],
+    checks: [equal, steady, returned, asFound, ...hidden],
   };
 }
 

@@ -3,6 +3,7 @@ import type { PageMode, PageRounds } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
+import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
 import { type Collected, collect, concat } from '../core/collect.js';
 import { type MeasureContext, type Measured, type MetricDefinition, invalidBy, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -21,34 +22,58 @@ const FEWEST_PAGES = 16;
 const ROUNDS = { quick: 20, standard: 20, thorough: 60 } as const;
 /** Consecutive rounds without any set-up in between. */
 const BLOCK = 10;
+/** Rounds past the layer. */
+const BARE_ROUNDS = 2;
 const NS_PER_S = 1e9;
 
 interface Row {
   mode: PageMode;
   collected: Collected<PageRounds>;
+  /** The same past the layer; null where the driver's own functions cannot be called. */
+  bare: PageRounds | null;
 }
 
 const rateOf = (pages: number, ns: Float64Array): Float64Array => ns.map((took) => (pages * NS_PER_S) / took);
 
-async function measureMode(
-  context: MeasureContext,
-  session: Session,
-  mode: PageMode,
-  pages: number,
-): Promise<Collected<PageRounds>> {
+async function measureMode(context: MeasureContext, session: Session, mode: PageMode, pages: number): Promise<Row> {
   const { iterations, resolution, tier } = context.options;
   const done = MODES.indexOf(mode) / MODES.length;
   // Not counted: the driver now allocates what it keeps for that many pages, such as their tables.
-  await session.ask('pageRounds', { mode, pages, rounds: 1 });
-  return collect(
+  await session.ask('pageRounds', { mode, pages, rounds: 1, bare: false });
+  const bare = await pastLayer(() => session.block('pageRounds', { mode, pages, rounds: BARE_ROUNDS, bare: true }));
+  const collected = await collect(
     // Always the tier's number of rounds, however alike they are, because the slowest pages are rare.
     { iterations: iterations ?? ROUNDS[tier], resolution, blockSize: BLOCK, cap: ROUNDS[tier] },
     (rounds, fraction) => {
       context.progress(`${mode}, ${pages} pages`, done + fraction / MODES.length);
-      return session.block('pageRounds', { mode, pages, rounds });
+      return session.block('pageRounds', { mode, pages, rounds, bare: false });
     },
     ({ commitNs }) => rateOf(pages, commitNs),
   );
+  return { mode, collected, bare };
+}
+
+/** Pages are judged, not rounds: a round may hold several bursts, or several rounds may live on one. */
+function hiddenChecks(rows: readonly Row[], bytes: number) {
+  const call = (mode: PageMode) => `a page by ${mode}`;
+  const pageNs = (rounds: PageRounds) => rounds.pageNs;
+  const served = rows.flatMap(({ mode, collected: { blocks }, bare }) => {
+    const row = { call: call(mode), blocks, bare: [bare] };
+    return [
+      servedBy(row, pageNs),
+      servedBy(row, ({ createNs }) => createNs, { part: 'cuMemCreate alone', loop: pageNs }),
+    ];
+  });
+  const memory = rows.flatMap(({ mode, collected, bare }) =>
+    collected.blocks.map(({ usedBefore, usedLive }) => ({
+      call: call(mode),
+      bytes,
+      usedBefore,
+      usedLive,
+      ...(mode === 'cuMemAllocAsync' && { alone: bare }),
+    })),
+  );
+  return [bulkCheck(served), grownCheck(memory)];
 }
 
 function described({ mode, collected }: Row, pages: number) {
@@ -70,7 +95,7 @@ function described({ mode, collected }: Row, pages: number) {
 /** Determines the size of a page, and whether the mode works. Also sets up what stays, such as modules. */
 async function tryOut(session: Session, mode: PageMode): Promise<PageRounds | RowState> {
   try {
-    return await session.ask('pageRounds', { mode, pages: 1, rounds: 1 });
+    return await session.ask('pageRounds', { mode, pages: 1, rounds: 1, bare: false });
   } catch (error) {
     const state = rowState(error);
     if (!state || 'failed' in state) throw error;
@@ -106,14 +131,23 @@ export const kvCacheAllocation: MetricDefinition = {
     const rows: Row[] = [];
     const missing: ({ mode: PageMode } & RowState)[] = [];
     for (const { mode, state } of states)
-      if ('pageBytes' in state) rows.push({ mode, collected: await measureMode(context, session, mode, pages) });
+      if ('pageBytes' in state) rows.push(await measureMode(context, session, mode, pages));
       else missing.push({ mode, ...state });
     const details = { ...common, modes: [...rows.map((row) => described(row, pages)), ...missing] };
     const headline = rows.find(({ mode }) => mode === HEADLINE)?.collected;
     if (!headline) return unsupported(String(Object.values(missing[0] ?? {}).at(-1)), details);
     const returned = returnedCheck(rows.flatMap(({ collected }) => collected.blocks));
+    const hidden = hiddenChecks(rows, pages * pageBytes);
     const { value, ci95 } = headline.estimate;
-    return { ...invalidBy([returned]), value, ci95, headline: headline.samples, details, checks: [returned] };
+    return {
+      ...invalidBy([returned]),
+      ...invalidIfHidden(hidden),
+      value,
+      ci95,
+      headline: headline.samples,
+      details,
+      checks: [returned, ...hidden],
+    };
   },
 };
 

@@ -5,6 +5,7 @@ import type { Check } from '../../results/document.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { summarise } from '../../stats/summary.js';
+import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
 import { collect, concat } from '../core/collect.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -27,6 +28,8 @@ const CAP = { quick: 1_000, standard: 1_000, thorough: 2_000 } as const;
 const DIRECT_CAP = { quick: 100, standard: 100, thorough: 500 } as const;
 /** Samples per block: enough for a p99. */
 const BLOCK = 500;
+/** Pairs of a row past the layer. */
+const BARE = { pooled: 100, direct: 20 } as const;
 /** How far the request exceeds the memory that the process is told it has. */
 const BEYOND_BYTES = 256 * MIB;
 const OUT_OF_MEMORY = 2;
@@ -39,23 +42,54 @@ interface Plan {
 interface Row extends Plan {
   pairNs: MedianEstimate;
   blocks: PoolPairs[];
+  /** The same past the layer; null where the driver's own functions cannot be called. */
+  bare: PoolPairs | null;
 }
 
 const isHeadline = ({ api, bytes }: Plan): boolean => api === HEADLINE.api && bytes === HEADLINE.bytes;
 const pairsOf = ({ allocNs, freeNs }: PoolPairs): Float64Array => allocNs.map((ns, i) => ns + (freeNs[i] as number));
 
 async function measureRow(context: MeasureContext, session: Session, plan: Plan, done: number): Promise<Row> {
-  const { iterations, resolution, tier, warmup } = context.options;
+  const { iterations, resolution, tier } = context.options;
+  const isDirect = plan.api === DIRECT;
+  const request = {
+    ...plan,
+    warmup: context.options.warmup ?? WARMUP,
+    warmBytes: isDirect ? 0 : WARM_BYTES,
+  };
+  const bareCount = isDirect ? BARE.direct : BARE.pooled;
+  const bare = await pastLayer(() => session.block('poolPairs', { ...request, count: bareCount, bare: true }));
   const { blocks, estimate } = await collect(
-    { iterations, resolution, blockSize: BLOCK, cap: (plan.api === DIRECT ? DIRECT_CAP : CAP)[tier] },
+    { iterations, resolution, blockSize: BLOCK, cap: (isDirect ? DIRECT_CAP : CAP)[tier] },
     (count, fraction) => {
       context.progress(`${plan.api} ${formatBytes(plan.bytes)}`, done + fraction / (APIS.length * SIZES.length));
-      const warmBytes = plan.api === DIRECT ? 0 : WARM_BYTES;
-      return session.block('poolPairs', { ...plan, count, warmup: warmup ?? WARMUP, warmBytes });
+      return session.block('poolPairs', { ...request, count, bare: false });
     },
     pairsOf,
   );
-  return { ...plan, pairNs: estimate, blocks };
+  return { ...plan, pairNs: estimate, blocks, bare };
+}
+
+/** The driver's own pool answers from memory too, so that only what it took past the layer must be seen. */
+function hiddenChecks(rows: readonly Row[]) {
+  const call = ({ api, bytes }: Plan) => `${api} of ${formatBytes(bytes)}`;
+  const served = rows.flatMap((row) => {
+    const measured = { call: call(row), blocks: row.blocks, bare: [row.bare] };
+    return [
+      servedBy(measured, ({ allocNs }) => allocNs, { loop: pairsOf }),
+      servedBy(measured, ({ freeNs }) => freeNs, { part: 'its free', loop: pairsOf }),
+    ];
+  });
+  const seen = ({ usedBefore, usedWarm }: PoolPairs) => ({ usedBefore, usedLive: usedWarm });
+  const memory = rows.flatMap((row) =>
+    row.blocks.map((block) => ({
+      ...seen(block),
+      call: call(row),
+      bytes: WARM_BYTES,
+      alone: row.bare && seen(row.bare),
+    })),
+  );
+  return [bulkCheck(served), grownCheck(memory)];
 }
 
 function described({ api, bytes, pairNs, blocks }: Row) {
@@ -175,11 +209,13 @@ export const memoryPool: MetricDefinition = {
     const beyond = await askTooMuch(session);
     const asked = beyond?.asked ?? [];
     const restored = restoredCheck([...rows.flatMap(({ blocks }) => blocks), ...asked]);
+    const hidden = hiddenChecks(rows);
     const own = rows.find(isHeadline)?.pairNs as MedianEstimate;
     return {
       status: 'unsupported',
       reason: 'needs a native arm: compare --system native --system …; pairUs is in the details',
       ...invalidBy([restored]),
+      ...invalidIfHidden(hidden),
       value: null,
       ci95: null,
       headline: null,
@@ -190,7 +226,7 @@ export const memoryPool: MetricDefinition = {
         speedups: speedups(rows),
         refusals: asked.map(describedRefusal),
       },
-      checks: [restored, refusalCheck(asked)],
+      checks: [restored, ...hidden, refusalCheck(asked)],
       violations: asked.flatMap((one) =>
         outcomeOf(one) === 'granted'
           ? [

@@ -3,8 +3,9 @@ import type { AllocationApi, LargeAllocation } from '../../native/addon-types.js
 import type { Check } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
-import { askSession } from '../../workers/session-task.js';
+import { askSession, type SentAnswerOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { bulkCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { heldOutside } from '../core/returned-memory.js';
@@ -18,6 +19,8 @@ const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly Allocatio
 const HEADLINE: AllocationApi = 'cuMemAlloc';
 /** Samples per row. With fewer than ten effective ones there is no interval. */
 const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
+/** Samples of a row past the layer. */
+const BARE = 3;
 const LEAST_LIMIT = 1.25 * GIB;
 /** Largest share of the limit that a block may take. */
 const SHARE = 0.8;
@@ -34,6 +37,7 @@ interface Plan {
 
 interface Sample {
   allocNs: number;
+  createNs: number | null;
   touchNs: number;
   freeNs: number;
   /** The growth that NVML shows while the block is held; null if it does not report it. */
@@ -42,6 +46,8 @@ interface Sample {
 
 interface Row extends Plan {
   samples: Sample[];
+  /** The same past the layer; null where the driver's own functions cannot be called. */
+  bare: SentAnswerOf<'allocationBlock'> | null;
   state: RowState | null;
 }
 
@@ -63,24 +69,32 @@ async function roomOf({ system }: MeasureContext, tenant: WorkerTenant): Promise
 
 async function sampleOf(context: MeasureContext, tenant: WorkerTenant, plan: Plan, seed: number): Promise<Sample> {
   const before = await heldOutside(context, tenant);
-  const { allocNs, touchNs }: LargeAllocation = await askSession(tenant, {
+  const { allocNs, createNs, touchNs }: LargeAllocation = await askSession(tenant, {
     name: 'allocateLarge',
     request: { ...plan, seed },
     deadlineMs: DEADLINE_MS,
   });
   const held = await heldOutside(context, tenant);
   const { freeNs } = await askSession(tenant, { name: 'freeLarge', request: undefined, deadlineMs: DEADLINE_MS });
-  return { allocNs, touchNs, freeNs, grownBytes: before === null || held === null ? null : held - before };
+  return { allocNs, createNs, touchNs, freeNs, grownBytes: before === null || held === null ? null : held - before };
 }
+
+const allocatedBare = (tenant: WorkerTenant, { api, bytes }: Plan) =>
+  askSession(tenant, {
+    name: 'allocationBlock',
+    request: { api, bytes, live: 0, count: BARE, warmup: 1, bare: true },
+    deadlineMs: DEADLINE_MS,
+  });
 
 /** Sizes in random order, reshuffled each round. A size that fails once is not tried again. */
 async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes: readonly number[]): Promise<Row[]> {
   const { tier, iterations, seed } = context.options;
   const rounds = iterations ?? COUNT[tier];
-  const rows = APIS.flatMap((api) => sizes.map((bytes): Row => ({ api, bytes, samples: [], state: null })));
+  const rows = APIS.flatMap((api) => sizes.map((bytes): Row => ({ api, bytes, samples: [], bare: null, state: null })));
   const largest = Math.max(...sizes);
   // A process's first block sets up what stays.
   await sampleOf(context, tenant, { api: HEADLINE, bytes: sizes[0] as number }, seed);
+  for (const row of shuffled(rows, seed)) row.bare = await pastLayer(() => allocatedBare(tenant, row));
   for (let round = 0; round < rounds; round++)
     for (const row of shuffled(rows, seed + round)) {
       if (row.state) continue;
@@ -137,6 +151,23 @@ function backedCheck(rows: readonly Row[]): Check {
   return { name, passed: missing.length === 0, detail: told.join('; ') || `of ${seen.length} rows, in every sample` };
 }
 
+type Allocated = Pick<SentAnswerOf<'allocationBlock'>, 'allocNs' | 'createNs'>;
+
+const servedCheck = (rows: readonly Row[]): Check =>
+  bulkCheck(
+    rows.flatMap(({ api, bytes, samples, bare }) => {
+      const blocks = [
+        { allocNs: samples.map(({ allocNs }) => allocNs), createNs: samples.flatMap(({ createNs }) => createNs ?? []) },
+      ];
+      const row = { call: `${api} of ${formatBytes(bytes)}`, blocks, bare: [bare] };
+      const allocNs = (block: Allocated) => block.allocNs;
+      return [
+        servedBy(row, allocNs),
+        servedBy(row, ({ createNs }) => createNs, { part: 'cuMemCreate alone', loop: allocNs }),
+      ];
+    }),
+  );
+
 export const largeAllocation: MetricDefinition = {
   id: 'LLM-007',
   name: 'Large Tensor Allocation',
@@ -166,14 +197,15 @@ export const largeAllocation: MetricDefinition = {
       const headline = rows.find(({ api, bytes }) => api === HEADLINE && bytes === largestBytes) as Row;
       const perGib = Float64Array.from(headline.samples, ({ allocNs }) => msPerGib(allocNs, largestBytes));
       const { value, ci95 } = serialMedian(perGib);
-      const backed = backedCheck(rows);
+      const [backed, served] = [backedCheck(rows), servedCheck(rows)];
       return {
         ...invalidBy([backed]),
+        ...invalidIfHidden([served]),
         value,
         ci95,
         headline: perGib,
         details: { ...room, largestBytes, rows: rows.map(described) },
-        checks: [backed],
+        checks: [backed, served],
       };
     }),
 };

@@ -2,6 +2,7 @@
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
+import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
 import { type Collected, collect } from '../core/collect.js';
 import { ofRow } from '../core/compared-at.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
@@ -9,19 +10,29 @@ import { rowState } from '../core/row-state.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
-import { bareOf, bulkCheck, grownCheck, invalidIfHidden } from './bulk.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../core/measure-function.js';
 
 const LIVE = 32;
 const WARMUP = 10;
+/** Every block rebuilds its live set, which warms it up; from the second one on this is enough. */
+const FEW_WARMUP = 2;
 /** Samples per process; `standard` has five processes. */
 const CAP = { quick: 250, standard: 100, thorough: 500 } as const;
 const BLOCK = 50;
+/** Allocations of a row past the layer. */
+const BARE = 20;
 
 interface RowPlan {
   api: AllocationApi;
   bytes: number;
+}
+
+interface Row extends Collected<AllocationBlock> {
+  api: AllocationApi;
+  call: string;
+  /** The same past the layer; null where the driver's own functions cannot be called. */
+  bare: AllocationBlock | null;
 }
 
 async function measureRow(
@@ -30,21 +41,43 @@ async function measureRow(
   { api, bytes }: RowPlan,
   live: number,
   done: number,
-): Promise<Collected<AllocationBlock>> {
+): Promise<Row> {
   const { iterations, resolution, tier } = context.options;
   let warmup = context.options.warmup ?? WARMUP;
-  return collect(
+  const request = { api, bytes, live };
+  const bare = await pastLayer(() =>
+    session.block('allocationBlock', { ...request, count: BARE, warmup: FEW_WARMUP, bare: true }),
+  );
+  const collected = await collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier], step: HOST_STEP_NS },
     async (count, fraction) => {
       context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / STEPS);
-      const block = await session.block('allocationBlock', { api, bytes, live, count, warmup });
-      // Every block rebuilds its live set, which warms it up; two more calls are enough.
-      warmup = Math.min(warmup, 2);
+      const block = await session.block('allocationBlock', { ...request, count, warmup, bare: false });
+      warmup = Math.min(warmup, FEW_WARMUP);
       return block;
     },
     (block) => block.allocNs,
   );
+  return { ...collected, api, call: `${api} of ${formatBytes(bytes)}`, bare };
 }
+
+function served({ call, blocks, bare }: Row) {
+  const row = { call, blocks, bare: [bare] };
+  const allocNs = (block: AllocationBlock) => block.allocNs;
+  return [
+    servedBy(row, allocNs),
+    servedBy(row, ({ createNs }) => createNs, { part: 'cuMemCreate alone', loop: allocNs }),
+  ];
+}
+
+const liveMemory = ({ call, blocks, api, bare }: Row) =>
+  blocks.map(({ bytes, live, usedBefore, usedLive }) => ({
+    call,
+    bytes: bytes * live,
+    usedBefore,
+    usedLive,
+    ...(api === 'cuMemAllocAsync' && { alone: bare }),
+  }));
 
 /** Seven rows, and the pairs. */
 const STEPS = 8;
@@ -81,7 +114,8 @@ export const memoryAllocationLatency: MetricDefinition = {
     const session = await context.session();
     const { limit, sizes } = await memoryRoom(session);
     const rows: Record<string, unknown>[] = [];
-    let headline: Collected<AllocationBlock> | null = null;
+    const measured: Row[] = [];
+    let headline: Row | null = null;
     const wanted = plans(sizes).filter((plan) => !context.headlineOnly || isHeadline(plan));
     for (const [index, plan] of shuffled(wanted, context.options.seed).entries()) {
       const { api, bytes } = plan;
@@ -95,6 +129,7 @@ export const memoryAllocationLatency: MetricDefinition = {
         const row = await measureRow(context, session, plan, live, index / STEPS);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
         rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
+        measured.push(row);
         if (isHeadline(plan)) headline = row;
       } catch (error) {
         const state = rowState(error);
@@ -120,7 +155,7 @@ export const memoryAllocationLatency: MetricDefinition = {
       };
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
     // An unusable allocation has already ended the measurement.
-    const checks = [bulkCheck(headline.samples, bareOf(details.pairs)), grownCheck(headline.blocks)];
+    const checks = [bulkCheck(measured.flatMap(served)), grownCheck(measured.flatMap(liveMemory))];
     return {
       ...invalidIfHidden(checks),
       value,

@@ -3,6 +3,7 @@ import type { FreeBlock, FreeRequest } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../core/collect.js';
+import { bareOf, bulkCheck, invalidIfHidden } from '../core/bulk.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { ofRow } from '../core/compared-at.js';
 import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';
@@ -10,7 +11,6 @@ import { rowState } from '../core/row-state.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
-import { bareOf, bulkCheck, invalidIfHidden } from './bulk.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -130,7 +130,8 @@ export const memoryFreeLatency: MetricDefinition = {
       return { status: 'unsupported', reason, value: null, ci95: null, headline: null, ...common };
     }
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
-    const bulk = bulkCheck(headline.samples, 'pairs' in more ? bareOf(more.pairs) : null);
+    const bareNs = 'pairs' in more ? bareOf(more.pairs, 'cuMemFree_v2') : null;
+    const bulk = bulkCheck([{ call: 'cuMemFree of 2 MiB', samplesNs: headline.samples, bareNs }]);
     return {
       ...invalidIfHidden([bulk]),
       ...invalidIfKept(leak),

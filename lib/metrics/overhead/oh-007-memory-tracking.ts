@@ -8,6 +8,7 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian, serialTrimmedMean } from '../../stats/serial.js';
 import { trimmed } from '../../stats/trimmed-mean.js';
 import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
+import { bareOf, bulkCheck, grownCheck, invalidIfHidden } from '../core/bulk.js';
 import { concat } from '../core/collect.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';
@@ -188,6 +189,28 @@ async function callsAndPairs(context: MeasureContext, measured: Measured, limit:
   };
 }
 
+/** The pairs' own times are those of the driver alone; among live blocks, as on the line. */
+function hiddenChecks(cells: readonly VisitedCell[], pairs: unknown) {
+  const visits = cells.flatMap(({ live, visits: of }) => (live > 0 && isOnLine(live) ? of : []));
+  const loopNs = concat(...visits.map(pairsOf));
+  const served = (name: string, of: (visit: LiveSetCell) => Float64Array) => ({
+    call: `${name} of ${formatBytes(BYTES)}`,
+    samplesNs: concat(...visits.map(of)),
+    bareNs: bareOf(pairs, `${name}_v2`),
+    loopNs,
+  });
+  const memory = visits.map(({ live, usedBefore, usedLive }) => ({
+    call: `cuMemAlloc of ${formatBytes(BYTES)}`,
+    bytes: live * BYTES,
+    usedBefore,
+    usedLive,
+  }));
+  return [
+    bulkCheck([served('cuMemAlloc', ({ allocNs }) => allocNs), served('cuMemFree', ({ freeNs }) => freeNs)]),
+    grownCheck(memory),
+  ];
+}
+
 /** Room for half of the memory that this process may use. */
 function roomFor(lives: readonly number[], limit: number) {
   const fits = (live: number) => live * BYTES <= limit / 2;
@@ -243,6 +266,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     const { valueNs, ci95, ...line } = fit(cells, pairsOf, seed);
     const more = context.headlineOnly ? {} : await callsAndPairs(context, measured, limit);
     const leak = returnedCheck(cells.flatMap(({ visits }) => visits));
+    const hidden = hiddenChecks(cells, 'pairs' in more ? more.pairs : null);
     const check = {
       name: 'the cells lie on a line',
       passed: line.residualCv < LARGEST_RESIDUAL_CV,
@@ -251,6 +275,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     return {
       ...(!check.passed && { status: 'invalid' as const, reason: `cells off the line: ${check.detail}` }),
       ...invalidIfKept(leak),
+      ...invalidIfHidden(hidden),
       value: valueNs,
       ci95,
       headline: concat(...(cells.find(({ live }) => live === HEADLINE_LIVE)?.visits ?? []).map(pairsOf)),
@@ -260,7 +285,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
         cells: cells.map(describeCell({ slope: line.slopeNsPerBlock, intercept: line.interceptNs })),
         ...more,
       },
-      checks: [check, leak],
+      checks: [check, leak, ...hidden],
     };
   },
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "bench/blocks.h"
+#include "bench/driver_alone.h"
 #include "bench/gpu_state.h"
 #include "bench/llm/block_ends.h"
 
@@ -13,6 +14,10 @@ using abi::CUdeviceptr;
 using abi::CUresult;
 
 namespace {
+
+AllocationApi api_of(PageMode mode) {
+  return mode == PageMode::kVirtual ? AllocationApi::kMemCreate : AllocationApi::kAllocAsync;
+}
 
 class ReservedAddresses {
  public:
@@ -43,8 +48,7 @@ class CommittedPages {
         addresses_(request.mode == PageMode::kVirtual
                        ? std::make_unique<ReservedAddresses>(session.cuda, count_ * page_bytes)
                        : nullptr) {
-    const AllocationApi api = addresses_ ? AllocationApi::kMemCreate : AllocationApi::kAllocAsync;
-    allocator_ = make_allocator(session, api, page_bytes, stream);
+    allocator_ = make_allocator(session, api_of(request.mode), page_bytes, stream);
     committed_.reserve(count_);
   }
   ~CommittedPages() {
@@ -54,8 +58,9 @@ class CommittedPages {
   CommittedPages(const CommittedPages&) = delete;
   CommittedPages& operator=(const CommittedPages&) = delete;
 
-  void round(PageRounds& rounds) {
+  void round(PageRounds& rounds, bool is_last) {
     commit(rounds);
+    if (is_last) rounds.used_live = used_bytes(session_);
     verify();
     release(rounds);
   }
@@ -72,6 +77,8 @@ class CommittedPages {
       session_.cuda.check(code, allocator_->failed_call(), "committing a page");
       committed_.push_back(page);
       rounds.page_ns.push_back(static_cast<double>(after - before));
+      if (const auto created = allocator_->created_at())
+        rounds.create_ns.push_back(static_cast<double>(*created - before));
       before = after;
     }
     rounds.commit_ns.push_back(static_cast<double>(before - began));
@@ -102,7 +109,8 @@ class CommittedPages {
 
 }  // namespace
 
-PageRounds measure_page_rounds(DeviceSession& session, const PageRoundsRequest& request) {
+PageRounds measure_page_rounds(DeviceSession& owner, const PageRoundsRequest& request) {
+  DeviceSession& session = request.bare ? driver_alone(owner, api_of(request.mode)) : owner;
   if (request.mode == PageMode::kVirtual)
     require_attribute(session, abi::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
                       "virtual memory management");
@@ -111,15 +119,16 @@ PageRounds measure_page_rounds(DeviceSession& session, const PageRoundsRequest& 
   PageRounds rounds;
   rounds.page_bytes = allocation_granularity(session);
   rounds.page_ns.reserve(size_t{request.rounds} * request.pages);
+  if (request.mode == PageMode::kVirtual) rounds.create_ns.reserve(rounds.page_ns.capacity());
   rounds.used_before = used_bytes(session);
   {
     const Stream stream = make_stream(session.cuda);
     CommittedPages pages(session, request, rounds.page_bytes, stream.get());
     PageRounds untimed;
-    pages.round(untimed);
+    pages.round(untimed, false);
     for (unsigned i = 0; i < request.rounds; ++i) {
       session.token.check();
-      pages.round(rounds);
+      pages.round(rounds, i + 1 == request.rounds);
     }
   }
   rounds.used_after = used_bytes(session);

@@ -17,15 +17,19 @@ struct PageRoundsRequest {
   PageMode mode = PageMode::kVirtual;
   unsigned pages = 1;
   unsigned rounds = 1;
+  bool bare = false;  // by the driver's own functions
 };
 
 struct PageRounds {
   size_t page_bytes = 0;
   std::vector<double> commit_ns;   // per round: all its pages
   std::vector<double> page_ns;     // per page of each round
+  std::vector<double> create_ns;   // for virtual memory: cuMemCreate alone
   std::vector<double> release_ns;  // per round: all its pages
-  // Device memory of this process before and after the rounds; nullopt if NVML cannot report it.
+  // Device memory of this process before the rounds, with the pages of the last one, and after it; nullopt if NVML
+  // cannot report it.
   std::optional<uint64_t> used_before;
+  std::optional<uint64_t> used_live;
   std::optional<uint64_t> used_after;
 };
 

@@ -29,6 +29,7 @@ class LargeBlock {
     allocator_ = make_allocator(session_, request.api, made.bytes, nullptr);
     blocks_ = std::make_unique<LiveBlocks>(cuda_, *allocator_);
     made.alloc_ns = blocks_->allocate();
+    made.create_ns = blocks_->create_ns();
     const std::vector<CUdeviceptr> places = places_in(made.bytes, request);
     mark(places);
     made.touch_ns = fill(made.bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "bench/blocks.h"
 
@@ -16,7 +17,8 @@ struct LargeAllocationRequest {
 struct LargeAllocation {
   size_t bytes = 0;  // rounded to whole granules for virtual memory
   double alloc_ns = 0;
-  double touch_ns = 0;  // filling all of it with zeros, until the fill was over
+  std::optional<double> create_ns;  // for virtual memory: cuMemCreate alone
+  double touch_ns = 0;              // filling all of it with zeros, until the fill was over
 };
 
 // Frees the block of an earlier call. Throws kInvalidResult if the granted memory is not contiguous memory of that

@@ -1,5 +1,7 @@
 #include "bench/llm/pool_pairs.h"
 
+#include "bench/driver_alone.h"
+#include "bench/gpu_state.h"
 #include "bench/live_blocks.h"
 #include "bench/llm/block_ends.h"
 
@@ -20,8 +22,10 @@ Result between_pool_states(const DeviceSession& session, Result result, const Us
 
 }  // namespace
 
-PoolPairs measure_pool_pairs(DeviceSession& session, const PoolPairsRequest& request) {
+PoolPairs measure_pool_pairs(DeviceSession& owner, const PoolPairsRequest& request) {
+  DeviceSession& session = request.bare ? driver_alone(owner, request.api) : owner;
   return between_pool_states(session, PoolPairs(), [&](PoolPairs& pairs) {
+    pairs.used_before = used_bytes(session);
     const Stream stream = make_stream(session.cuda);
     const auto allocator = make_allocator(session, request.api, request.bytes, stream.get());
     if (request.warm_bytes > 0) warm_pool(session.cuda, request.warm_bytes, stream.get());
@@ -37,6 +41,7 @@ PoolPairs measure_pool_pairs(DeviceSession& session, const PoolPairsRequest& req
       pairs.alloc_ns.push_back(allocated);
       pairs.free_ns.push_back(freed);
     }
+    pairs.used_warm = used_bytes(session);
   });
 }
 

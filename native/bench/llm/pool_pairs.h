@@ -1,6 +1,8 @@
 // LLM-005: repeated pairs of an allocation and its free, from a warm pool or directly; and a request beyond the limit.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct PoolPairsRequest {
   unsigned count = 0;
   unsigned warmup = 0;
   size_t warm_bytes = 0;  // held by the pool before the first pair
+  bool bare = false;      // by the driver's own functions
 };
 
 struct PoolPairs {
@@ -22,6 +25,8 @@ struct PoolPairs {
   std::vector<double> free_ns;
   // State of the default pool before and after all pairs and their preparation.
   PoolState before, after;
+  // Device memory of this process before all of it and while the pool is warm; nullopt if NVML cannot report it.
+  std::optional<uint64_t> used_before, used_warm;
 };
 
 PoolPairs measure_pool_pairs(DeviceSession& session, const PoolPairsRequest& request);

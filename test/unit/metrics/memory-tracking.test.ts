@@ -24,6 +24,7 @@ async function measured(freeNs: (live: number, visit: number) => number, freeByt
           freeNs: constant(freeNs(live, visit), request.count),
           queryNs: constant(50, request.count),
           usedBefore: null,
+          usedLive: null,
           usedAfter: null,
         })),
       );
