@@ -13,7 +13,7 @@ const GROWN = 'allocations take memory of the GPU';
 
 /** A layer adds to a call. It cannot hand the call to the driver and need less than a third of the driver's own time. */
 const UNSERVED = 1 / 3;
-/** Calls beyond this many medians are those that pay. */
+/** Calls beyond this many medians, and half of the driver's own time, are those that pay. */
 const PAYING = 10;
 const FEWEST_PAYING = 3;
 
@@ -73,7 +73,7 @@ export function bulkCheck(rows: readonly Samples[]): Check {
 function judged({ call, samplesNs, bareNs, loopNs = samplesNs }: Samples & { bareNs: number }) {
   const middle = median(samplesNs).value;
   const average = mean([...samplesNs]);
-  const paying = samplesNs.filter((ns) => ns > PAYING * middle);
+  const paying = samplesNs.filter((ns) => ns > Math.max(PAYING * middle, bareNs / 2));
   const paid = paying.reduce((sum, ns) => sum + ns, 0) / samplesNs.length;
   const paidInLoop = mean([...loopNs]) - median(loopNs).value;
   const pays =
@@ -152,8 +152,10 @@ export function grownCheck(blocks: readonly LiveMemory[]): Check {
 
 /** The fields of a result without a number if one of the checks failed. */
 export function invalidIfHidden(checks: readonly Check[]): { status: 'invalid'; reason: string } | undefined {
-  const failed = checks.find(({ name, passed }) => passed === false && name in REASONS);
-  return failed && { status: 'invalid', reason: `${REASONS[failed.name]}: ${failed.detail}` };
+  const reasons = checks.flatMap(({ name, passed, detail }) =>
+    passed === false ? [`${REASONS[name] ?? name}: ${detail}`] : [],
+  );
+  return reasons.length === 0 ? undefined : { status: 'invalid', reason: reasons.join('; ') };
 }
 
 const REASONS: Readonly<Record<string, string>> = {

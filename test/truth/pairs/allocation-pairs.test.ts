@@ -140,34 +140,3 @@ it('a layer that answers from its own cache has a negative cost under its name',
   // It saves the driver's own time, minus what the layer takes itself.
   for (const { overheadNs, bareNs } of effects) expect(overheadNs).toBeLessThan(-0.5 * bareNs);
 });
-
-describe('a layer that takes blocks ahead', () => {
-  const under = async (interpose: string, name: MeasureFunction = 'measureMemoryAllocation') => {
-    const environment = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose };
-    const [result] = await measure([[name, { iterations: 100 }]], { sim: { ...sim, alloc_us: 40 }, environment });
-    return result as MetricResult;
-  };
-
-  it('has no median of calls that others pay for', async () => {
-    const result = await under('ahead=40');
-    expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/^most calls are answered without the driver, and a few pay for all: median/);
-  });
-
-  it('has none of calls that were paid before', async () => {
-    const result = await under('ahead=4000');
-    expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/^allocations are answered from memory that was taken before/);
-  });
-
-  it('is told from the driver alone', async () => {
-    const { status, checks } = await under('cuMemAlloc_v2=+5us');
-    expect(status).toBe('ok');
-    expect(checks).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ name: 'every call is served by the driver', passed: true }),
-        expect.objectContaining({ name: 'allocations take memory of the GPU', passed: true }),
-      ]),
-    );
-  });
-});

@@ -10,6 +10,7 @@ import { durationOf, type Recorded, type RecordedCall } from '../../native/recor
 const MIB = 2 ** 20;
 /** Odd, so that times and rates have the same median. */
 const ROUNDS = 9;
+const BARE_ROUNDS = 2;
 const NS_PER_S = 1e9;
 
 interface Mode {
@@ -98,9 +99,9 @@ it.each([
 it('has 512 pages per round if the memory is large enough, at addresses reserved once', async () => {
   const { result, recorded } = await measured({ vmm_us: 0.1, alloc_async_us: 0.1 });
   expect(result.details).toMatchObject({ pages: 512, pageBytes: 2 * MIB });
-  // One page as a trial, then a round, then the counted rounds; the round before each is not timed.
-  expect(recorded.named('cuMemAddressReserve')).toHaveLength(3);
-  expect(recorded.named('cuMemCreate')).toHaveLength(2 + (2 + 1 + ROUNDS) * 512);
+  // One page as a trial, then a round, then those past the layer and the counted ones; a round before each is not timed.
+  expect(recorded.named('cuMemAddressReserve')).toHaveLength(4);
+  expect(recorded.named('cuMemCreate')).toHaveLength(2 + (2 + 1 + BARE_ROUNDS + 1 + ROUNDS) * 512);
 });
 
 it('recovers a delay of the interposer, as part of the page', async () => {
@@ -112,7 +113,10 @@ it('recovers a delay of the interposer, as part of the page', async () => {
   expectRounds(virtual, roundsOf(pagesOf(whole, 'cuMemCreate', 'cuMemSetAccess'), pages), whole);
   // The delay is counted from before the record's first reading of the clock, so it includes an interrupt between the
   // two.
-  const took = whole.named('cuMemCreate').map(durationOf);
+  const took = whole
+    .named('cuMemCreate')
+    .slice(-ROUNDS * pages)
+    .map(durationOf);
   expect(took.filter((lasted) => lasted > 40_000).length).toBeGreaterThan(0.95 * took.length);
 });
 

@@ -79,10 +79,10 @@ it('keeps the pool warm while it measures, and restores it', async () => {
   });
   expect(results[0]?.status).toBe('unsupported');
   const warmed = recorded.named('cuMemAllocAsync').filter(({ bytes }) => bytes === 64 * MIB);
-  expect(warmed).toHaveLength(6);
-  // Six rows and two refusals each set the threshold and restore it.
-  expect(recorded.named('cuMemPoolSetAttribute')).toHaveLength(2 * 8);
-  expect(recorded.named('cuMemPoolTrimTo')).toHaveLength(8);
+  expect(warmed).toHaveLength(12);
+  // Six rows, the same past the layer, and two refusals each set the threshold and restore it.
+  expect(recorded.named('cuMemPoolSetAttribute')).toHaveLength(2 * 14);
+  expect(recorded.named('cuMemPoolTrimTo')).toHaveLength(14);
 });
 
 const settings = `region=${ownRegion('pools')},init_ms=1,context_ms=1,alloc_async_us=6,free_async_us=4`;

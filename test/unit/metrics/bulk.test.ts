@@ -39,6 +39,10 @@ describe('calls that are served in bulk', () => {
     expect(served(samples, bare).passed).toBe(true);
   });
 
+  it('are told from a cache whose calls are interrupted now and then', () => {
+    expect(served(calls(500, 50, 50, 2 * US), 7 * US).passed).toBe(true);
+  });
+
   it('are told from a cache that never pays, but for a blip', () => {
     expect(served(calls(20, 50, 20, 2 * US), 7 * US).passed).toBe(true);
   });
@@ -119,6 +123,15 @@ describe('the memory of allocations', () => {
   it('is not judged where the driver has pools and nobody knows what it takes alone', () => {
     expect(grownCheck([{ ...live, usedLive: live.usedBefore, alone: null }]).passed).toBe('not checked');
   });
+});
+
+it('names every check that failed', () => {
+  const rows = [{ call: 'cuMemAlloc', samplesNs: calls(250, 30, 40, 40 * 40 * US), bareNs: 40 * US }];
+  const memory = { call: 'cuMemAlloc', bytes: 64 * MIB, usedBefore: 0, usedLive: 0 };
+  expect(invalidIfHidden([bulkCheck(rows), grownCheck([memory])])?.reason).toMatch(
+    /^most calls are answered .* us; allocations are answered from memory .*$/,
+  );
+  expect(invalidIfHidden([bulkCheck([]), grownCheck([])])).toBeUndefined();
 });
 
 describe('a measurement past the layer', () => {
