@@ -168,4 +168,17 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
       rowsOf(result, 'allocFree').map(({ processes }) => processes),
     );
   });
+
+  it('has no number where a few allocations pay for all, and one where the driver serves each', async () => {
+    const taken = await measured('OH-006', environmentUnder('ahead=40', 'alloc_us=40'), { warmup: WARMUP });
+    expect(taken).toMatchObject({ status: 'invalid', value: null });
+    expect(taken.reason).toMatch(/most calls are answered without the driver.*: cuMemAlloc of a granule: median/);
+    const delayed = await undisturbed(
+      () => measured('OH-006', environmentUnder('cuMemAlloc_v2=+90us', 'alloc_us=40'), { warmup: WARMUP }),
+      (of) => [of],
+    );
+    expect(delayed.status).toBe('ok');
+    for (const name of ['every call is served by the driver', 'allocations take memory of the GPU'])
+      expect(delayed.checks).toContainEqual(expect.objectContaining({ name, passed: true }));
+  });
 });

@@ -18,7 +18,7 @@ const PAYING = 10;
 const FEWEST_PAYING = 3;
 
 /** Samples of one call with the same arguments. */
-interface Samples {
+export interface Samples {
   call: string;
   samplesNs: Float64Array;
   /** What the driver alone takes for it; null if that was not measured. */
@@ -28,7 +28,7 @@ interface Samples {
 }
 
 /** Blocks of samples through the layer and past it, null where the driver's own functions cannot be called. */
-interface Measured<Block> {
+export interface Measured<Block> {
   call: string;
   blocks: readonly Block[];
   bare: readonly (Block | null)[];

@@ -6,15 +6,17 @@ import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession, type SentAnswerOf } from '../../workers/session-task.js';
-import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
+import { invalidIfHidden, pastLayer } from '../core/bulk.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../core/returned-memory.js';
+import { servedBlocks } from '../core/served-blocks.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
 import { GIB, MIB, NS_PER_US, scaled } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
 
+const API = 'cuMemAlloc';
 const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];
 const HEADLINE = 16 * MIB;
 /**
@@ -76,7 +78,7 @@ async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: rea
     const ask = (of: Pick<AllocationRequest, 'count' | 'bare'>) =>
       askSession(tenant.worker, {
         name: 'allocationBlock',
-        request: { api: 'cuMemAlloc', bytes: cell.bytes, live: LIVE, warmup: options.warmup ?? WARMUP, ...of },
+        request: { api: API, bytes: cell.bytes, live: LIVE, warmup: options.warmup ?? WARMUP, ...of },
         deadlineMs: DEADLINE_MS,
       });
     const bare = await pastLayer(() => ask({ count: BARE, bare: true }));
@@ -135,20 +137,15 @@ function described({ state, bytes, alloc, free, count }: Estimates) {
   return { state, bytes, allocUs: value, ci95, freeUs: free.value / NS_PER_US, count };
 }
 
-function hiddenChecks(cells: readonly Cell[]) {
-  const call = ({ state, bytes }: Cell) => `${state}, cuMemAlloc of ${formatBytes(bytes)}`;
-  const served = cells.map((cell) => servedBy({ ...cell, call: call(cell) }, ({ allocNs }) => allocNs));
-  const memory = cells.flatMap((cell) =>
-    cell.blocks.map(({ usedBefore, usedLive }, pass) => ({
-      call: call(cell),
-      bytes: LIVE * cell.bytes,
-      usedBefore,
-      usedLive,
-      alone: cell.bare[pass] ?? null,
+const hiddenChecks = (cells: readonly Cell[]) =>
+  servedBlocks(
+    cells.map(({ state, bytes, blocks, bare }) => ({
+      call: `${state}, ${API} of ${formatBytes(bytes)}`,
+      api: API,
+      blocks,
+      bare,
     })),
   );
-  return [bulkCheck(served), grownCheck(memory)];
-}
 
 /** Every state must hold the same number of blocks and bytes; otherwise the states are not comparable. */
 function equalCheck(held: Degraded['held']): Check {

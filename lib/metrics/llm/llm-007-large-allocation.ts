@@ -5,11 +5,12 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession, type SentAnswerOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { bulkCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
+import { bulkCheck, invalidIfHidden, pastLayer } from '../core/bulk.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { heldOutside } from '../core/returned-memory.js';
 import { type RowState, rowState } from '../core/row-state.js';
+import { servedAllocations } from '../core/served-blocks.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
 import { GIB, NS_PER_MS } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -151,8 +152,6 @@ function backedCheck(rows: readonly Row[]): Check {
   return { name, passed: missing.length === 0, detail: told.join('; ') || `of ${seen.length} rows, in every sample` };
 }
 
-type Allocated = Pick<SentAnswerOf<'allocationBlock'>, 'allocNs' | 'createNs'>;
-
 const servedCheck = (rows: readonly Row[]): Check =>
   bulkCheck(
     rows.flatMap(({ api, bytes, samples, bare }) => {
@@ -160,11 +159,7 @@ const servedCheck = (rows: readonly Row[]): Check =>
         { allocNs: samples.map(({ allocNs }) => allocNs), createNs: samples.flatMap(({ createNs }) => createNs ?? []) },
       ];
       const row = { call: `${api} of ${formatBytes(bytes)}`, blocks, bare: [bare] };
-      const allocNs = (block: Allocated) => block.allocNs;
-      return [
-        servedBy(row, allocNs),
-        servedBy(row, ({ createNs }) => createNs, { part: 'cuMemCreate alone', loop: allocNs }),
-      ];
+      return servedAllocations(row);
     }),
   );
 

@@ -2,11 +2,12 @@
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
-import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
+import { invalidIfHidden, pastLayer } from '../core/bulk.js';
 import { type Collected, collect } from '../core/collect.js';
 import { ofRow } from '../core/compared-at.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { rowState } from '../core/row-state.js';
+import { servedBlocks } from '../core/served-blocks.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { allocationPairs } from './allocation-pairs.js';
@@ -32,7 +33,7 @@ interface Row extends Collected<AllocationBlock> {
   api: AllocationApi;
   call: string;
   /** The same past the layer; null where the driver's own functions cannot be called. */
-  bare: AllocationBlock | null;
+  bare: [AllocationBlock | null];
 }
 
 async function measureRow(
@@ -58,26 +59,8 @@ async function measureRow(
     },
     (block) => block.allocNs,
   );
-  return { ...collected, api, call: `${api} of ${formatBytes(bytes)}`, bare };
+  return { ...collected, api, call: `${api} of ${formatBytes(bytes)}`, bare: [bare] };
 }
-
-function served({ call, blocks, bare }: Row) {
-  const row = { call, blocks, bare: [bare] };
-  const allocNs = (block: AllocationBlock) => block.allocNs;
-  return [
-    servedBy(row, allocNs),
-    servedBy(row, ({ createNs }) => createNs, { part: 'cuMemCreate alone', loop: allocNs }),
-  ];
-}
-
-const liveMemory = ({ call, blocks, api, bare }: Row) =>
-  blocks.map(({ bytes, live, usedBefore, usedLive }) => ({
-    call,
-    bytes: bytes * live,
-    usedBefore,
-    usedLive,
-    ...(api === 'cuMemAllocAsync' && { alone: bare }),
-  }));
 
 /** Seven rows, and the pairs. */
 const STEPS = 8;
@@ -155,7 +138,7 @@ export const memoryAllocationLatency: MetricDefinition = {
       };
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
     // An unusable allocation has already ended the measurement.
-    const checks = [bulkCheck(measured.flatMap(served)), grownCheck(measured.flatMap(liveMemory))];
+    const checks = servedBlocks(measured);
     return {
       ...invalidIfHidden(checks),
       value,

@@ -4,8 +4,8 @@ import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
-import { sessionTaskOf } from '../../workers/session-task.js';
-import type { TenantContext } from '../../workers/worker-tenant.js';
+import { askSession, sessionTaskOf } from '../../workers/session-task.js';
+import type { TenantContext, WorkerTenant } from '../../workers/worker-tenant.js';
 import {
   invalidBy,
   type LineChart,
@@ -14,7 +14,9 @@ import {
   type MetricDefinition,
   unsupported,
 } from '../core/metric.js';
+import { invalidIfHidden, pastLayer } from '../core/bulk.js';
 import { type MemorySpan, returnedCheck } from '../core/returned-memory.js';
+import { servedBlocks } from '../core/served-blocks.js';
 import {
   type Common,
   commonWindow,
@@ -40,6 +42,8 @@ const ENOUGH_OPERATIONS = 2_000;
 const MOST_SAMPLES = 10_000;
 /** Few, because they run before the common time, and calls that take a lock in turn may be slow. */
 const WARMUP = 10;
+/** Allocations that are compared with those past the layer, and their live blocks: enough for NVML to show. */
+const COMPARED = { count: 200, bare: 20, live: 8 } as const;
 /** Deadline in addition to the window itself. */
 const PATIENCE_MS = 60_000;
 
@@ -68,6 +72,8 @@ interface Sweep {
   /** Why there were not more processes. */
   leftOut: { topology: Topology; processes: number; reason: string } | null;
   contexts: readonly TenantContext[];
+  /** Whether the driver serves the allocations of the first process. */
+  served: readonly Check[];
 }
 
 function percentiles({ samples }: Common) {
@@ -105,14 +111,31 @@ async function measureRow({ options }: MeasureContext, { scene }: Populated, ope
   return { row: rowOf(operation, topology, windows), memory: operation === HEADLINE ? windows.map(memoryOf) : [] };
 }
 
+/** The same allocation as in the windows, behind them: a layer may have taken memory there that it still gives out. */
+async function servedIn(tenant: WorkerTenant): Promise<readonly Check[]> {
+  const ask = (count: number, bare: boolean) =>
+    askSession(tenant, {
+      name: 'allocationBlock',
+      request: { api: 'cuMemAlloc', bytes: 0, live: COMPARED.live, count, warmup: WARMUP, bare },
+      deadlineMs: PATIENCE_MS,
+    });
+  const bare = await pastLayer(() => ask(COMPARED.bare, true));
+  const blocks = [await ask(COMPARED.count, false)];
+  return servedBlocks([{ call: 'cuMemAlloc of a granule', api: 'cuMemAlloc', blocks, bare: [bare] }]);
+}
+
 function sweep(context: MeasureContext, topology: Topology, counts: readonly number[], done: (row: Row) => void) {
   return withTenants(context, { topology }, async (populated): Promise<Sweep> => {
     const rows: Row[] = [];
     const memory: MemorySpan[] = [];
-    const contexts = () => populated.scene.contexts;
+    const swept = async (leftOut: Sweep['leftOut']): Promise<Sweep> => {
+      const [first] = populated.scene.workers;
+      const { contexts } = populated.scene;
+      return { rows, memory, leftOut, contexts, served: first ? await servedIn(first) : [] };
+    };
     for (const processes of counts) {
       const reason = await grown(populated, processes);
-      if (reason !== null) return { rows, memory, leftOut: { topology, processes, reason }, contexts: contexts() };
+      if (reason !== null) return swept({ topology, processes, reason });
       for (const operation of OPERATIONS) {
         const measured = await measureRow(context, populated, operation, topology);
         rows.push(measured.row);
@@ -120,7 +143,7 @@ function sweep(context: MeasureContext, topology: Topology, counts: readonly num
         done(measured.row);
       }
     }
-    return { rows, memory, leftOut: null, contexts: contexts() };
+    return swept(null);
   });
 }
 
@@ -149,7 +172,12 @@ function checksOf(rows: readonly Row[]): Check[] {
   ];
 }
 
-function judge(rows: readonly Row[], returned: Check, details: Record<string, unknown>): Measured {
+function judge(
+  rows: readonly Row[],
+  returned: Check,
+  served: readonly Check[],
+  details: Record<string, unknown>,
+): Measured {
   const headline = rows.filter(({ operation, topology }) => operation === HEADLINE && topology === 'shared');
   const [alone, most] = [headline[0], headline.at(-1)];
   if (!alone || !most || most.processes < 2) return unsupported('fewer than 2 processes fit into memory', details);
@@ -157,6 +185,7 @@ function judge(rows: readonly Row[], returned: Check, details: Record<string, un
   const growth = (a: number | null, b: number | null) => (a === null || b === null ? null : b - a);
   return {
     ...invalidBy([returned]),
+    ...invalidIfHidden(served),
     ...(bad && { status: 'invalid' as const, reason: `${bad.processes} processes: ${bad.invalid}` }),
     value: growth(alone.p50Us, most.p50Us),
     // One set of processes says nothing about another.
@@ -165,7 +194,7 @@ function judge(rows: readonly Row[], returned: Check, details: Record<string, un
     processes: most.processes,
     headline: null,
     details: { ...details, p99DifferenceUs: growth(alone.p99Us, most.p99Us) },
-    checks: [...checksOf(rows), returned],
+    checks: [...checksOf(rows), returned, ...served],
   };
 }
 
@@ -220,7 +249,8 @@ export const lockContention: MetricDefinition = {
     const leftOut = sweeps.flatMap((of) => of.leftOut ?? []);
     const entered = contextOf({ contexts: sweeps.flatMap(({ contexts }) => contexts) });
     const returned = returnedCheck(sweeps.flatMap(({ memory }) => memory));
-    return judge(rows, returned, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier], context: entered });
+    const served = sweeps[0]?.served ?? [];
+    return judge(rows, returned, served, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier], context: entered });
   },
 };
 
