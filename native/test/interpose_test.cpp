@@ -217,6 +217,22 @@ void test_settings_of_quota() {
     CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
 }
 
+void test_settings_of_blocks_taken_ahead() {
+  const auto index = [](const char* function) { return gvb::cuda_function_index(function); };
+  const auto direct = parse_settings("ahead=40");
+  CHECK(direct.ahead == 40 && direct.ahead_bytes == 0);
+  CHECK(direct.takes_ahead[index("cuMemAlloc_v2")] && !direct.takes_ahead[index("cuMemCreate")]);
+  CHECK(direct.hooked[index("cuMemFree_v2")] && !direct.hooked[index("cuMemRelease")]);
+  const auto others = parse_settings("aheadpaths=cuMemCreate+cuMemAllocAsync,ahead=3@2MiB");
+  CHECK(others.ahead == 3 && others.ahead_bytes == 2 << 20);
+  CHECK(others.takes_ahead[index("cuMemCreate")] && others.takes_ahead[index("cuMemAllocAsync")]);
+  CHECK(others.hooked[index("cuMemRelease")] && others.hooked[index("cuMemFreeAsync")]);
+  CHECK(!others.takes_ahead[index("cuMemAlloc_v2")] && !others.hooked[index("cuMemAlloc_v2")]);
+  for (const char* wrong : {"ahead=1", "ahead=2@", "ahead=2@0", "ahead=x", "aheadpaths=cuMemCreate",
+                            "ahead=2,aheadpaths=cuMemFree_v2", "ahead=2,aheadpaths="})
+    CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
+}
+
 }  // namespace
 
 int main() {
@@ -228,5 +244,6 @@ int main() {
   test_settings_of_lock_and_poll();
   test_settings_of_share();
   test_settings_of_quota();
+  test_settings_of_blocks_taken_ahead();
   return test::report("interpose_test");
 }
