@@ -110,7 +110,7 @@ interface Seen {
 
 interface LiveMemory extends Seen {
   call: string;
-  /** Of all live blocks. */
+  /** The size of all live blocks together. */
   bytes: number;
   /**
    * The same blocks past the layer, null if there were none. Where given, no more need be seen than the driver took for
