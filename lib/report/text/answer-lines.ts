@@ -2,10 +2,11 @@
 import type { Answer, Card, Figure } from '../../results/answer-schema.js';
 import { brokenText, commonReason, decidesText, notesOf, numberOf, placesText } from './answer-text.js';
 
-/** Formats a figure: `launch: +290.0 ns (+147.0 … +433.0), slower`. */
+/** Formats a figure: `launch +290.0 ns (+147.0 … +433.0): slower`, `launch: invalid: the reason`. */
 function figureLine(figure: Figure): string {
-  const { what, shownCi95, word } = figure;
-  if (figure.shown === null && word === 'not measured') return notesOf(figure) ?? word;
+  const { what, shown, shownCi95, word, note } = figure;
+  if (shown === null && word === 'not measured') return notesOf(figure) ?? word;
+  if (shown === null && word === 'invalid') return [what, word, ...(note === null ? [] : [note])].join(': ');
   const interval = shownCi95 === null ? '' : ` (${shownCi95})`;
   const notes = notesOf(figure);
   return `${what} ${numberOf(figure)}${interval}: ${word}${notes === null ? '' : `; ${notes}`}`;
