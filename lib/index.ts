@@ -115,23 +115,7 @@ export type {
 } from './results/document.js';
 export type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 export type { ExecWorkloadsOptions } from './exec-workloads.js';
-export type {
-  AggressorTask,
-  ContainerSettings,
-  CustomSettings,
-  ExtractedMetricSettings,
-  FcspSettings,
-  HamiCoreSettings,
-  LoadSettings,
-  MpsSettings,
-  NativeSettings,
-  PriceSettings,
-  ProofStep,
-  SystemSettings,
-  TenantSettings,
-  VgpuManagerSettings,
-  WorkloadSettings,
-} from './settings-types.js';
+export type * from './settings-types.js';
 export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
 export type { AnswerEnd } from './load/answer/ends.js';
 export type { LoadOptions } from './load/run-load.js';

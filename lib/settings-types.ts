@@ -1,4 +1,4 @@
-/** Settings as a program gives them. Generated from the schemas of settings by npm run docs. */
+/** Settings as a program gives them. Generated from the schemas of settings by npm run build:ts. */
 
 /** the bare driver */
 export interface NativeSettings {
@@ -7,38 +7,39 @@ export interface NativeSettings {
   name?: string;
 }
 
-/** HAMi-core, one preloaded library */
-export interface HamiCoreSettings {
-  kind: 'hami-core';
-  /** Name of the system in documents. Default: hami-core. */
+/** containers, with a layer inside */
+export interface ContainerSettings {
+  kind: 'container';
+  /** Name of the system in documents. Default: container. */
   name?: string;
-  /** HAMi-core's library. Default: /usr/local/vgpu/libvgpu.so. */
-  library?: string;
-  /** Memory limit of all processes of a tenant together. Default: the card's memory. */
-  memory?: string;
-  /** Percentage of GPU time, 1 to 100. Default: 100. */
-  sm?: number;
-  /** When the limit of GPU time holds. Default: force. */
-  policy?: 'force' | 'disable' | 'default';
-}
-
-/** vgpu-manager, one preloaded library */
-export interface VgpuManagerSettings {
-  kind: 'vgpu-manager';
-  /** Name of the system in documents. Default: vgpu-manager. */
-  name?: string;
-  /** The library of the layer, which has no usual place. Without one the system is unavailable. */
-  library?: string;
-  /** Memory limit of all processes of a tenant together. Default: none. */
-  memory?: string;
-  /** Percentage of GPU time, 1 to 100. Default: no limit. */
-  cores?: number;
-  /** The same as cores, by the name that other systems have for it. */
-  sm?: number;
-  /** Limit while others are idle, above cores. Default: none. */
-  'soft-cores'?: number;
-  /** How the limit of GPU time is held. Default: delta. */
-  controller?: 'delta' | 'aimd' | 'auto';
+  /** `docker`, `podman`, `nerdctl`, `runc` or `crun`, or the absolute path of one. */
+  runtime: string;
+  /** Image for docker, podman and nerdctl; it must be there, nothing is pulled. */
+  image?: string;
+  /** Absolute path of an OCI bundle for runc and crun, with `rootfs/` and, if it needs one, `config.json`, whose command, environment and namespaces are replaced. */
+  bundle?: string;
+  /** `cdi`: the CDI device of the measured GPU, or the one that `device` names. `hook`: the hook or runtime of the NVIDIA container toolkit. `devices`: the device nodes in the list `devices`; the image must then hold the driver's libraries. Default: cdi, and none on the simulated card. */
+  gpu?: 'cdi' | 'hook' | 'devices' | 'none';
+  /** The CDI device, such as `nvidia.com/gpu=0`. Default: that of the measured GPU. */
+  device?: string;
+  /** Device nodes, such as `/dev/nvidia0`, for `gpu: devices`. */
+  devices?: readonly Scalar[];
+  /** `/outside`, `/outside:/inside` or `/outside:/inside:rw`; read-only unless `rw`. */
+  mounts?: readonly Scalar[];
+  /** The namespace of PIDs. `host`: NVML's PIDs are those of the processes, and signals reach programs as they do natively. Default: host. */
+  pid?: 'host' | 'private';
+  /** The namespace of IPC. `host`: CUDA IPC works between containers. Default: host. */
+  ipc?: 'host' | 'private';
+  /** The network. `host`: a server is reached at its port. Default: host. */
+  network?: 'host' | 'none';
+  /** Further options of `run`, e.g. `[--cpus=4, --shm-size=8g, --user=1000]`. */
+  args?: readonly Scalar[];
+  /** Options before the subcommand, in every call, e.g. `[--cgroup-manager=cgroupfs]`. */
+  runtimeOptions?: readonly Scalar[];
+  /** The system inside, with its settings: `kind: native`, `hami-core`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: native. */
+  layer?: {
+    kind?: 'native' | 'hami-core' | 'fcsp' | 'custom';
+  } & Readonly<Record<string, unknown>>;
 }
 
 /** BUD-FCSP, by the variables in its documents */
@@ -100,6 +101,21 @@ export interface FcspSettings {
   stateFiles?: readonly Scalar[];
 }
 
+/** HAMi-core, one preloaded library */
+export interface HamiCoreSettings {
+  kind: 'hami-core';
+  /** Name of the system in documents. Default: hami-core. */
+  name?: string;
+  /** HAMi-core's library. Default: /usr/local/vgpu/libvgpu.so. */
+  library?: string;
+  /** Memory limit of all processes of a tenant together. Default: the card's memory. */
+  memory?: string;
+  /** Percentage of GPU time, 1 to 100. Default: 100. */
+  sm?: number;
+  /** When the limit of GPU time holds. Default: force. */
+  policy?: 'force' | 'disable' | 'default';
+}
+
 /** a private daemon of the Multi-Process Service */
 export interface MpsSettings {
   kind: 'mps';
@@ -115,39 +131,23 @@ export interface MpsSettings {
   partition?: number;
 }
 
-/** containers, with a layer inside */
-export interface ContainerSettings {
-  kind: 'container';
-  /** Name of the system in documents. Default: container. */
+/** vgpu-manager, one preloaded library */
+export interface VgpuManagerSettings {
+  kind: 'vgpu-manager';
+  /** Name of the system in documents. Default: vgpu-manager. */
   name?: string;
-  /** `docker`, `podman`, `nerdctl`, `runc` or `crun`, or the absolute path of one. */
-  runtime: string;
-  /** Image for docker, podman and nerdctl; it must be there, nothing is pulled. */
-  image?: string;
-  /** Absolute path of an OCI bundle for runc and crun, with `rootfs/` and, if it needs one, `config.json`, whose command, environment and namespaces are replaced. */
-  bundle?: string;
-  /** `cdi`: the CDI device of the measured GPU, or the one that `device` names. `hook`: the hook or runtime of the NVIDIA container toolkit. `devices`: the device nodes in the list `devices`; the image must then hold the driver's libraries. Default: cdi, and none on the simulated card. */
-  gpu?: 'cdi' | 'hook' | 'devices' | 'none';
-  /** The CDI device, such as `nvidia.com/gpu=0`. Default: that of the measured GPU. */
-  device?: string;
-  /** Device nodes, such as `/dev/nvidia0`, for `gpu: devices`. */
-  devices?: readonly Scalar[];
-  /** `/outside`, `/outside:/inside` or `/outside:/inside:rw`; read-only unless `rw`. */
-  mounts?: readonly Scalar[];
-  /** The namespace of PIDs. `host`: NVML's PIDs are those of the processes, and signals reach programs as they do natively. Default: host. */
-  pid?: 'host' | 'private';
-  /** The namespace of IPC. `host`: CUDA IPC works between containers. Default: host. */
-  ipc?: 'host' | 'private';
-  /** The network. `host`: a server is reached at its port. Default: host. */
-  network?: 'host' | 'none';
-  /** Further options of `run`, e.g. `[--cpus=4, --shm-size=8g, --user=1000]`. */
-  args?: readonly Scalar[];
-  /** Options before the subcommand, in every call, e.g. `[--cgroup-manager=cgroupfs]`. */
-  runtimeOptions?: readonly Scalar[];
-  /** The system inside, with its settings: `kind: native`, `hami-core`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: native. */
-  layer?: {
-    kind?: 'native' | 'hami-core' | 'fcsp' | 'custom';
-  } & Readonly<Record<string, unknown>>;
+  /** The library of the layer, which has no usual place. Without one the system is unavailable. */
+  library?: string;
+  /** Memory limit of all processes of a tenant together. Default: none. */
+  memory?: string;
+  /** Percentage of GPU time, 1 to 100. Default: no limit. */
+  cores?: number;
+  /** The same as cores, by the name that other systems have for it. */
+  sm?: number;
+  /** Limit while others are idle, above cores. Default: none. */
+  'soft-cores'?: number;
+  /** How the limit of GPU time is held. Default: delta. */
+  controller?: 'delta' | 'aimd' | 'auto';
 }
 
 /** any other layer, as its user describes it */
@@ -207,11 +207,11 @@ export interface CustomSettings {
 /** A system, by the keys of the YAML file of `compare --config`. */
 export type SystemSettings =
   | NativeSettings
-  | HamiCoreSettings
-  | VgpuManagerSettings
-  | FcspSettings
-  | MpsSettings
   | ContainerSettings
+  | FcspSettings
+  | HamiCoreSettings
+  | MpsSettings
+  | VgpuManagerSettings
   | CustomSettings;
 
 /** A proof that the layer is active. If one fails, there are no numbers. */

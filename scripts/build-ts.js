@@ -1,7 +1,8 @@
 // Makes dist/ from lib/: compiled and joined into few files, with the parts of ECharts and the page's own files.
 // With --if-changed it does nothing unless a source has changed since. With --no-check it neither checks nor writes
-// types, for callers that run tsc on the whole checkout anyway. Writes generated sources first.
-import { execFileSync } from 'node:child_process';
+// types, for callers that run tsc on the whole checkout anyway. Writes generated sources: those that list files first,
+// those of settings from dist/, which is made again if they changed.
+import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -15,11 +16,7 @@ import { writeGeneratedSources } from './generated-sources.js';
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-await writeGeneratedSources();
-
-if (process.argv.includes('--if-changed') && isCurrent('ts')) process.exit(0);
-const sources = sourcesOf('ts');
-forget('ts');
+const isChecked = !process.argv.includes('--no-check');
 
 /** What tsc emits without its checks, file by file, which `isolatedModules` allows; it takes a tenth of the time. */
 function stripTypes() {
@@ -36,22 +33,32 @@ function stripTypes() {
   }
 }
 
-// Otherwise the output of a deleted source would still be tested and shipped.
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-if (process.argv.includes('--no-check')) {
-  stripTypes();
-} else {
-  try {
+/** Makes all of dist/; returns the digest of what it was made from. */
+async function build() {
+  const sources = sourcesOf('ts');
+  forget('ts');
+  // Otherwise the output of a deleted source would still be tested and shipped.
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  if (isChecked) {
     const compiler = require.resolve('typescript/bin/tsc');
-    execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
-  } catch {
-    process.exit(1);
+    const args = [compiler, '-p', 'tsconfig.build.json'];
+    const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) process.exit(1);
+  } else {
+    stripTypes();
   }
+  await bundleProgram();
+  for (const file of ['report/html/page.css', 'report/html/page.js'])
+    copyFileSync(join(root, 'lib', file), join(root, 'dist', file));
+  chmodSync(join(root, 'dist/cli/main.js'), 0o755);
+  await bundleCharts();
+  return sources;
 }
-await bundleProgram();
-for (const file of ['report/html/page.css', 'report/html/page.js'])
-  copyFileSync(join(root, 'lib', file), join(root, 'dist', file));
-chmodSync(join(root, 'dist/cli/main.js'), 0o755);
-await bundleCharts();
+
+await writeGeneratedSources();
+if (process.argv.includes('--if-changed') && isCurrent('ts')) process.exit(0);
+let sources = await build();
+const { writeSettings } = await import('./settings.js');
+if (await writeSettings()) sources = await build();
 // Without types it is not complete.
-if (!process.argv.includes('--no-check')) remember('ts', sources);
+if (isChecked) remember('ts', sources);

@@ -161,6 +161,8 @@ export const files = {
   },
 };
 
+const fromSettings = { source: 'the schemas of settings', command: 'npm run build:ts' };
+
 // TypeScript
 
 const comment = ({ description, default: value }) => {
@@ -223,7 +225,7 @@ const interfaceOf = (name, json) => {
 
 async function types() {
   const systems = Object.entries(kinds).map(([kind, each]) => [`${pascal(kind)}Settings`, systemOf(kind, each)]);
-  const text = `/** Settings as a program gives them. Generated from the schemas of settings by npm run docs. */
+  const text = `/** Settings as a program gives them. Generated from the schemas of settings by npm run build:ts. */
 
 ${systems.map(([name, json]) => interfaceOf(name, json)).join('\n')}
 /** A system, by the keys of the YAML file of \`compare --config\`. */
@@ -246,10 +248,7 @@ type ParametersOf<Settings> = Settings extends unknown
 `.replaceAll('load?: LoadSettings;', 'load?: ParametersOf<LoadSettings>;');
   const path = 'lib/settings-types.ts';
   const options = await resolveConfig(path);
-  generated(path, await format(text, { ...options, parser: 'typescript' }), {
-    source: 'the schemas of settings',
-    command: 'npm run docs',
-  });
+  return generated(path, await format(text, { ...options, parser: 'typescript' }), fromSettings);
 }
 
 // Help
@@ -272,10 +271,10 @@ function help() {
   const text = Object.entries(kinds)
     .map(([kind, each]) => usage(kind, each))
     .join(', ');
-  generated(
+  return generated(
     'lib/cli/options/system-usage.ts',
-    `/** The help of --system. Generated from the schemas of settings by npm run docs. */\n\nexport const SYSTEM_USAGE =\n  '${text}; each takes name=NAME; repeatable; the first is the baseline';\n`,
-    { source: 'the schemas of settings', command: 'npm run docs' },
+    `/** The help of --system. Generated from the schemas of settings by npm run build:ts. */\n\nexport const SYSTEM_USAGE =\n  '${text}; each takes name=NAME; repeatable; the first is the baseline';\n`,
+    fromSettings,
   );
 }
 
@@ -313,7 +312,8 @@ export const settingsTables = [...schemas].map(([name, schema]) => [
   table(['key', 'default', 'meaning'], rowsOf(schema)),
 ]);
 
+/** Writes the sources of lib/ that follow from settings; whether one changed. */
 export async function writeSettings() {
-  await types();
-  help();
+  const changes = [await types(), help()];
+  return changes.includes(true);
 }

@@ -1,4 +1,4 @@
-/** All kinds of systems, and how one is created from its settings. */
+/** Finds a kind of system by its name, and creates a system of it from settings. */
 import { formOf } from '../config/form.js';
 import { Place } from '../config/setting-place.js';
 import type { RawMap, RawValue } from '../config/raw.js';
@@ -7,32 +7,15 @@ import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { callerEnvironment } from './process/environment.js';
-import { container } from './kinds/container/container-kind.js';
-import { custom } from './kinds/custom/custom.js';
-import { fcsp } from './kinds/fcsp/fcsp.js';
-import { hamiCore } from './kinds/hami-core/hami-core.js';
 import type { Kind, Surroundings } from './kinds/define.js';
-import { mps } from './kinds/mps/mps.js';
-import { native } from './kinds/native/native.js';
-import { vgpuManager } from './kinds/vgpu-manager/vgpu-manager.js';
 import { specOf } from './input/spec.js';
+import { kinds } from './registry.js';
 import type { System } from './system.js';
 import { nameOfLabel } from './system-name.js';
 
 export type { Surroundings } from './kinds/define.js';
 
 export const here = (): Surroundings => ({ caller: callerEnvironment(), folder: process.cwd() });
-
-/** In the order of the help. A new kind is its own file, an import and an entry here. */
-export const kinds: Readonly<Record<string, Kind>> = {
-  native,
-  'hami-core': hamiCore,
-  'vgpu-manager': vgpuManager,
-  fcsp,
-  mps,
-  container,
-  custom,
-};
 
 const kindNames = Object.keys(kinds);
 
@@ -48,13 +31,14 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
   const kind = findKind(kindName);
   const { kind: _, ...given } = raw;
   refuseUnrecorded(kindName, given);
+  const { folder } = surroundings;
   const place = new Place(given, kindName);
   const settings = read(kind.settings, place);
   const { name = kindName } = settings as { name?: string };
   const createLayer = (layer: string, own: RawMap) => createSystem(layer, own, surroundings);
   return Object.assign(kind.create({ settings, place, name, surroundings, createLayer }), {
-    spec: specOf(kindName, given, surroundings.folder),
-    source: { kind: kindName, settings: given, folder: surroundings.folder },
+    spec: specOf(kindName, given, folder),
+    source: { kind: kindName, settings: given, resolved: kind.resolved?.(given, folder) ?? given, folder },
   });
 }
 

@@ -110,12 +110,13 @@ void runLoad(
 void runLoad({ url: 'http://h/', model: 'm', requests: 1, concurrency: 1 });
 // @ts-expect-error: a load is a closed or an open loop
 void runLoad({ url: 'http://h/', requests: 1 });
-hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'fcsp' | 'mps' | 'container' | 'custom'>>();
 const described = [
   'native',
   { kind: 'hami-core', memory: '10GiB', sm: 50, policy: 'force' },
   { kind: 'vgpu-manager', library: '/x.so', cores: 30, 'soft-cores': 60 },
   { kind: 'fcsp', library: '/x.so', tenantFloor: 20 },
+  { kind: 'mps', sm: 50 },
+  { kind: 'container', runtime: 'podman', image: 'localhost/x:1' },
   {
     kind: 'custom',
     name: 'mine',
@@ -126,6 +127,8 @@ const described = [
   },
 ] as const satisfies CompareSystemsOptions['systems'];
 void described;
+// @ts-expect-error: no such kind
+({ kind: 'hami' }) satisfies SystemSettings;
 // @ts-expect-error: a custom system has a name
 ({ kind: 'custom' }) satisfies SystemSettings;
 // @ts-expect-error: no such proof

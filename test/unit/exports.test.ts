@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { importsOf, sourcesIn, textOf } from './source-files.js';
 
 /** The public API, the files that are a part of it as a whole, and what is generated from the addon. */
-const wholeInApi = [...textOf('lib/index.ts').matchAll(/^export \* from '\.\/([^']+)\.js'/gm)].map(
+const wholeInApi = [...textOf('lib/index.ts').matchAll(/^export (?:type )?\* from '\.\/([^']+)\.js'/gm)].map(
   ([, file]) => `lib/${file}.ts`,
 );
 const exempt = ['lib/index.ts', 'lib/native/addon-types.ts', ...wholeInApi];

@@ -1,15 +1,33 @@
 /** A kind of system is compared by name where it is defined; elsewhere a property of the system says what follows. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { kinds } from '../../lib/systems/registry.js';
 import { sourcesIn, textOf } from './source-files.js';
 
-const kinds = ['native', 'hami-core', 'vgpu-manager', 'fcsp', 'mps', 'container', 'custom', 'environment'];
-const comparison = new RegExp(`\\bkind\\)? *[=!]== *'(?:${kinds.join('|')})'`);
-/** The systems themselves, and what a document says of theirs. */
-const own = /^lib\/(systems\/|results\/recorded-kind\.ts$)/;
+/** What a document says of its systems is read in one file. */
+const recorded = 'lib/results/recorded-kind.ts';
+const files = sourcesIn('lib').filter((file) => file !== recorded);
 
-it('is compared in no file outside of its folder', () => {
-  const files = sourcesIn('lib').filter((file) => !own.test(file));
-  expect(files.filter((file) => comparison.test(textOf(file)))).toEqual([]);
+/** The forms of a comparison with a kind. */
+const comparisonWith = (kind: string): RegExp =>
+  new RegExp(
+    [
+      `\\bkind\\)? *[=!]== *'${kind}'`,
+      `'${kind}' *[=!]== *[\\w.?]*\\bkind\\b`,
+      `\\bcase '${kind}':`,
+      `'${kind}'[^\\]\\n]*\\]\\.includes\\([^)]*\\bkind\\)`,
+    ].join('|'),
+  );
+
+describe.each([...Object.keys(kinds), 'environment'])('the kind %s', (kind) => {
+  it('is compared in no file outside of its folder', () => {
+    const others = files.filter((file) => !file.startsWith(`lib/systems/kinds/${kind}/`));
+    expect(others.filter((file) => comparisonWith(kind).test(textOf(file)))).toEqual([]);
+  });
 });
 
-it('would be found', () => expect("if (system.kind === 'mps')").toMatch(comparison));
+it.each([
+  "if (system.kind === 'mps')",
+  "if ('mps' !== system.kind)",
+  "    case 'mps':",
+  "['fcsp', 'mps', 'native'].includes(system.kind)",
+])('would be found: %s', (text) => expect(text).toMatch(comparisonWith('mps')));

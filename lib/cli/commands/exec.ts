@@ -204,8 +204,7 @@ async function described(source: WorkloadSource) {
   const tenants = [settings.tenants ?? []].flat().filter(isMap);
   for (const each of [settings, ...tenants])
     for (const path of namedFiles({
-      kind: 'workload',
-      settings: each,
+      resolved: each,
       folder: each === settings ? own : resolve(own, folderOf(each)),
     }))
       files[path] = await fileState(path);

@@ -1,8 +1,7 @@
 /** The settings that a system was created from, and the files that they name. */
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../../config/raw.js';
-import { HAMI_LIBRARY } from '../kinds/hami-core/hami-library.js';
 import { inPath } from './in-path.js';
 import { parseVariable } from '../proof/ld-preload.js';
 import { publicValue } from './spec.js';
@@ -10,6 +9,8 @@ import { publicValue } from './spec.js';
 export interface SystemSource {
   kind: string;
   settings: RawMap;
+  /** The settings with what its kind adds to them (`Kind.resolved`). */
+  resolved: RawMap;
   /** Base of relative paths. */
   folder: string;
 }
@@ -38,16 +39,14 @@ const notKept = /^\/(proc|sys|dev)\//;
  * script). Relative paths are resolved in the system's folder and in the current one, where commands of a prefix run;
  * the first word of a list, which may be a program, in PATH.
  */
-export function namedFiles(source: SystemSource): string[] {
-  const { kind, settings, folder } = source;
-  const standard = kind === 'hami-core' && settings.library === undefined ? [HAMI_LIBRARY] : [];
+export function namedFiles({ resolved, folder }: Pick<SystemSource, 'resolved' | 'folder'>): string[] {
   // Secrets are not recorded, nor are the files they name.
-  const recorded = publicSettings(source);
+  const recorded = publicSettings({ settings: resolved, folder });
   const paths = textsOf(recorded)
     .flatMap(pathsIn)
     .flatMap((path) => [resolve(folder, path), resolve(path)]);
-  const programs = firstWords(recorded).flatMap((name) => inPath(name, searchPath(settings)) ?? []);
-  return [...new Set([...standard, ...paths, ...programs])].filter(isKeptFile).sort();
+  const programs = firstWords(recorded).flatMap((name) => inPath(name, searchPath(resolved)) ?? []);
+  return [...new Set([...paths, ...programs])].filter(isKeptFile).sort();
 }
 
 /** Programs are searched as when they are started: in the system's own PATH, if it has one. */
@@ -80,22 +79,15 @@ function isKeptFile(path: string): boolean {
 }
 
 /** The settings for a shared file, without secrets and with the library's absolute path. */
-export function publicSettings({ settings, folder }: SystemSource): RawMap {
+export function publicSettings({ settings, folder }: Pick<SystemSource, 'settings' | 'folder'>): RawMap {
   const { library } = settings;
   const found = typeof library === 'string' ? { ...settings, library: resolve(folder, library) } : settings;
   return publicMap(found);
 }
 
 /** Like `publicSettings`, but independent of the folder in which they are read. */
-export function resolvedSettings(source: SystemSource): RawMap {
-  const { kind, folder } = source;
-  const settings = publicSettings(source);
-  if (kind === 'hami-core' && settings.library === undefined && existsSync(HAMI_LIBRARY))
-    return { library: HAMI_LIBRARY, ...settings };
-  const { env } = settings;
-  if (kind !== 'custom' || env === undefined || !isMap(env) || typeof env.LD_PRELOAD !== 'string') return settings;
-  return { ...settings, env: { ...env, LD_PRELOAD: absolutePreloads(env.LD_PRELOAD, folder) } };
-}
+export const resolvedSettings = ({ resolved, folder }: SystemSource): RawMap =>
+  publicSettings({ settings: resolved, folder });
 
 const publicMap = (map: RawMap): RawMap =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key, publicOf(key, value)]));

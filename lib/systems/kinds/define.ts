@@ -29,6 +29,8 @@ export interface Kind<Schema extends Settings = Settings> {
   about: string;
   settings: Schema;
   create: (given: Given<Schema>) => System;
+  /** Adds the files that it finds by itself to the settings, and makes paths absolute that only it knows to be paths. */
+  resolved?: (settings: RawMap, folder: string) => RawMap;
 }
 
 export const kindOf = <Schema extends Settings>(kind: Kind<Schema>): Kind => kind as unknown as Kind;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSystem, parseSystems } from '../../../lib/systems/input/parse.js';
+import { kinds } from '../../../lib/systems/registry.js';
 import { libraryFile, runState, temporaryFolder } from './fixtures.js';
 
 const folder = temporaryFolder();
@@ -52,14 +53,8 @@ describe('systems on the command line', () => {
 
   it.each([
     ['nativ', "Expected a kind of system but received 'nativ': did you mean native?"],
-    [
-      '',
-      "Expected a kind of system but received '': there are native, hami-core, vgpu-manager, fcsp, mps, container, custom.",
-    ],
-    [
-      '__proto__',
-      "Expected a kind of system but received '__proto__': there are native, hami-core, vgpu-manager, fcsp, mps, container, custom.",
-    ],
+    ['', `Expected a kind of system but received '': there are ${Object.keys(kinds).join(', ')}.`],
+    ['__proto__', `Expected a kind of system but received '__proto__': there are ${Object.keys(kinds).join(', ')}.`],
     ['hami-core:memry=1GiB', "Expected a key of hami-core but received 'memry': did you mean memory?"],
     [
       'hami-core:__proto__=x',

@@ -13,6 +13,7 @@ import {
   variables,
 } from '../../../config/schema.js';
 import { label } from '../../../config/label.js';
+import { isMap } from '../../../config/raw.js';
 import type { Place } from '../../../config/setting-place.js';
 import { list, settings } from '../../../config/read.js';
 import { CustomSystem } from './custom-system.js';
@@ -144,5 +145,10 @@ export const custom = kindOf({
       profile: { ...described, env },
       ...(missing[0] !== undefined && { missing: missing[0] }),
     });
+  },
+  resolved(settings, folder) {
+    const { env } = settings;
+    if (env === undefined || !isMap(env) || typeof env.LD_PRELOAD !== 'string') return settings;
+    return { ...settings, env: { ...env, LD_PRELOAD: absolutePreloads(env.LD_PRELOAD, folder) } };
   },
 });

@@ -19,12 +19,17 @@ const hamiCoreSettings = settings({
   policy: key(choice(policies), 'When the limit of GPU time holds.', 'force'),
 });
 
+const standardLibrary = () => (existsSync(HAMI_LIBRARY) ? HAMI_LIBRARY : undefined);
+
 export const hamiCore = kindOf({
   about: 'HAMi-core, one preloaded library',
   settings: hamiCoreSettings,
   create({ settings: { library, memory, sm, policy }, name, place, surroundings }) {
-    const named = library ?? (existsSync(HAMI_LIBRARY) ? HAMI_LIBRARY : undefined);
-    const { caller } = surroundings;
-    return new HamiCoreSystem({ name, caller, ...libraryOf(named, place, surroundings), memory, sm, policy });
+    const found = libraryOf(library ?? standardLibrary(), place, surroundings);
+    return new HamiCoreSystem({ name, caller: surroundings.caller, ...found, memory, sm, policy });
+  },
+  resolved(settings) {
+    const library = standardLibrary();
+    return settings.library === undefined && library !== undefined ? { library, ...settings } : settings;
   },
 });
