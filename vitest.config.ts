@@ -42,6 +42,7 @@ const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
   'package/adding-a-metric',
+  'package/adding-other-parts',
   'cli/exec',
   'native/exec-scenes',
   'cli/compare',

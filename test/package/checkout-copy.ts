@@ -7,13 +7,14 @@ import { emptyFolder, root } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 
-const copied = ['.prettierrc.json', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
+const copied = ['.prettierrc.json', 'HACKING.md', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
 /** Folders that are linked, because they are only read. */
 const linked = ['node_modules', 'build', 'bench', 'native'];
 
 const run = promisify(execFile);
 const commandLine = 'dist/cli/main.js';
 const typescript = 'node_modules/typescript/bin/tsc';
+const vitest = 'node_modules/vitest/vitest.mjs';
 
 export const fixture = (name: string): string => readFileSync(new URL(`fixtures/${name}.txt`, import.meta.url), 'utf8');
 
@@ -47,6 +48,13 @@ export class CheckoutCopy {
     writeFileSync(this.at(path), text);
   }
 
+  /** Puts lines before the only line that is `line`. */
+  insertBefore(path: string, line: string, lines: string): void {
+    const parts = `\n${this.text(path)}`.split(`\n${line}\n`);
+    if (parts.length !== 2) throw new Error(`Expected ${path} to have the line once: ${line}`);
+    this.write(path, parts.join(`\n${lines}${line}\n`).slice(1));
+  }
+
   /** Makes the edits, then builds and generates; returns the files that each of both changed. */
   async add(byHand: () => void): Promise<{ byHand: string[]; generated: string[] }> {
     const before = this.#contents();
@@ -58,12 +66,17 @@ export class CheckoutCopy {
     return { byHand: changed(before, edited), generated: changed(edited, this.#contents()) };
   }
 
-  /** Throws the program's output if it fails. */
+  /** Returns what the program prints; if it fails, the error says that too. */
   async node(...args: string[]): Promise<string> {
     const settings = [`region=${this.#region}`, this.#sim].join(',');
     const env = { PATH: process.env.PATH, HOME: emptyFolder(), TMPDIR: emptyFolder(), GVB_SIM: settings };
     const options = { cwd: this.#folder, env, timeout: WAIT_MS, maxBuffer: 2 ** 26 };
-    return (await run(process.execPath, args, options)).stdout;
+    try {
+      return (await run(process.execPath, args, options)).stdout;
+    } catch (error) {
+      const { message, stdout } = error as Error & { stdout: string };
+      throw new Error(`${message}${stdout}`, { cause: error });
+    }
   }
 
   command(...args: string[]): Promise<string> {
@@ -74,6 +87,13 @@ export class CheckoutCopy {
   typeErrors(): Promise<string> {
     // A larger young generation: much of the compiler's time is garbage collection.
     return this.node('--max-semi-space-size=64', typescript, '--noEmit');
+  }
+
+  /** Runs tests that need no build; the error has the output of those that fail. */
+  async pass(...tests: string[]): Promise<void> {
+    // That of the checkout would build it first.
+    this.write('plain.config.js', 'export default {};\n');
+    await this.node(vitest, 'run', '--config', 'plain.config.js', ...tests);
   }
 
   /** Every file of the copy except those that are linked or built. */

@@ -1,0 +1,129 @@
+/** Adds a system, a report format and a workload metric to one copy of the checkout, as HACKING.md says of each. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ComparisonDocument } from '../../lib/results/document.js';
+import { CheckoutCopy, fixture } from './checkout-copy.js';
+
+const SYSTEM = {
+  byHand: ['lib/systems/kinds/toy/toy-system.ts', 'lib/systems/kinds/toy/toy.ts', 'test/unit/systems/toy.test.ts'],
+  generated: [
+    'docs/systems.md',
+    'lib/cli/options/system-usage.ts',
+    'lib/settings-types.ts',
+    'lib/systems/registry.ts',
+    'schema/config.schema.json',
+  ],
+};
+const FORMAT = {
+  byHand: ['lib/report/formats.ts', 'lib/report/formats/toy.ts', 'test/unit/report/toy.test.ts'],
+  generated: ['docs/reports.md'],
+};
+const WORKLOAD_METRIC = {
+  byHand: ['lib/workloads/metrics/program-metrics.ts', 'test/unit/workloads/toy.test.ts'],
+  generated: ['docs/exec.md'],
+};
+const parts = [SYSTEM, FORMAT, WORKLOAD_METRIC];
+
+const FORMAT_ENTRY = `  toy: {
+    help: 'a line per metric and system',
+    more: ', for toys',
+    load: async () => (await import('./formats/toy.js')).toyReport,
+  },
+`;
+const WORKLOAD_METRIC_ENTRY = `  'toy-processes': {
+    name: 'processes',
+    unit: 'processes',
+    direction: 'lower',
+    question: 'How many processes does the program have?',
+    about: 'all processes of the program that were seen',
+    delta: { relative: 0.05 },
+    inScene: 'beside',
+    of: ({ watched }) => ({ value: watched.pids.size }),
+  },
+`;
+
+function addSystem(copy: CheckoutCopy): void {
+  copy.write('lib/systems/kinds/toy/toy-system.ts', fixture('toy-system.ts'));
+  copy.write('lib/systems/kinds/toy/toy.ts', fixture('toy-kind.ts'));
+  copy.write('test/unit/systems/toy.test.ts', fixture('toy-system.test.ts'));
+}
+
+function addFormat(copy: CheckoutCopy): void {
+  copy.write('lib/report/formats/toy.ts', fixture('toy-format.ts'));
+  copy.write('test/unit/report/toy.test.ts', fixture('toy-format.test.ts'));
+  copy.insertBefore('lib/report/formats.ts', '} satisfies Record<string, ReportFormat>;', FORMAT_ENTRY);
+}
+
+function addWorkloadMetric(copy: CheckoutCopy): void {
+  copy.write('test/unit/workloads/toy.test.ts', fixture('toy-workload-metric.test.ts'));
+  const list = 'lib/workloads/metrics/program-metrics.ts';
+  copy.insertBefore(list, '} satisfies Record<string, ProgramMetric>;', WORKLOAD_METRIC_ENTRY);
+}
+
+let copy: CheckoutCopy;
+let changed: Awaited<ReturnType<CheckoutCopy['add']>>;
+
+beforeAll(async () => {
+  copy = new CheckoutCopy('init_ms=4,context_ms=4');
+  changed = await copy.add(() => {
+    addSystem(copy);
+    addFormat(copy);
+    addWorkloadMetric(copy);
+  });
+});
+
+describe('adding a system, a report format and a workload metric', () => {
+  it('touches at most three files each; everything else is generated', () => {
+    expect(changed).toEqual({
+      byHand: parts.flatMap(({ byHand }) => byHand).sort(),
+      generated: parts.flatMap(({ generated }) => generated).sort(),
+    });
+    for (const { byHand } of parts) expect(byHand.length).toBeLessThanOrEqual(3);
+  });
+
+  it('leaves the types of the whole checkout valid, and adds to the public ones', async () => {
+    copy.write('test/types/toy.ts', fixture('toy-public-types.ts'));
+    expect(await copy.typeErrors()).toBe('');
+  });
+
+  it('passes the tests that are added, and those of what files and lists may have', async () => {
+    const added = parts.flatMap(({ byHand }) => byHand).filter((path) => path.startsWith('test/'));
+    const general = ['comments', 'exports', 'imports', 'settings-schema', 'system-kinds', 'systems/parse'];
+    await copy.pass(...added, ...general.map((name) => `test/unit/${name}.test.ts`));
+  });
+
+  it('adds the system to help, schema and docs, and measures under it', async () => {
+    expect(copy.text('lib/cli/options/system-usage.ts')).toContain('toy:greeting=WORD (default hello)');
+    expect(copy.text('schema/config.schema.json')).toContain('"What the toy says."');
+    expect(copy.text('docs/systems.md')).toContain('| `toy` | the bare driver with a greeting | `name`, `greeting` |');
+    const systems = ['--system', 'native', '--system', 'toy:greeting=hi'];
+    await copy.command('compare', 'OH-002', ...systems, '--tier', 'quick', '--simulate', '--json', 'compare.json');
+    const toys = (JSON.parse(copy.text('compare.json')) as ComparisonDocument).systems[1];
+    expect(toys).toHaveLength(2);
+    for (const { system, metrics } of toys ?? []) {
+      expect(system).toMatchObject({ kind: 'toy', settings: { TOY_GREETING: 'hi' } });
+      expect(metrics).toMatchObject([{ id: 'OH-002', status: 'ok' }]);
+    }
+  });
+
+  it('adds the format to help and docs, and renders in it', async () => {
+    expect(await copy.command('report', '--help')).toMatch(/--toy <file>\s+a line per metric/);
+    expect(copy.text('docs/reports.md')).toContain('| `toy` | `--toy FILE` | a line per metric and system, for toys |');
+    const text = await copy.command('run', 'OH-002', '--simulate', '--toy', '-');
+    expect(text).toMatch(/^OH-002 environment: \d\S*\n$/);
+    await copy.command('run', 'OH-002', '--simulate', '--json', 'run.json');
+    expect(await copy.command('report', 'run.json', '--format', 'toy')).toMatch(/^OH-002 environment: \d\S*\n$/);
+  });
+
+  it('adds the metric to docs, and measures it of a program', async () => {
+    const row = '| `NAME/toy-processes` | processes | all processes of the program that were seen |';
+    expect(copy.text('docs/exec.md')).toContain(row);
+    const once = ['--rounds', '2', '--warmup', '0', '--iterations', '1', '--output', 'out'];
+    await copy.command('exec', ...once, '--simulate', '--json', 'exec.json', '--', process.execPath, '-e', '0');
+    const { systems } = JSON.parse(copy.text('exec.json')) as ComparisonDocument;
+    const found = systems.flat().map(({ metrics }) => metrics.find(({ id }) => id === 'node/toy-processes'));
+    expect(found).toMatchObject([
+      { status: 'ok', direction: 'lower' },
+      { status: 'ok', direction: 'lower' },
+    ]);
+  });
+});
