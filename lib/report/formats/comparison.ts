@@ -14,12 +14,11 @@ import { isolationLines } from '../isolation/lines.js';
 import { limitText } from '../text/limit-text.js';
 import { programCostLines } from '../tables/program-costs.js';
 import { rankingLines } from '../tables/ranking.js';
-import { sceneTable } from '../tables/slowdowns.js';
 import { roundsText } from '../text/statistics.js';
 import { tallies } from '../tables/tally.js';
 import { type Screen, screen } from '../text/screen.js';
 import { type Bodies, contents, type SectionId, titleOfSection } from '../sections.js';
-import { type Column, fits, table } from '../tables/table.js';
+import { type Column, dataText, fits, table } from '../tables/table.js';
 import { WATERMARK } from './terminal.js';
 import { againstBaseline, type Missing, type Row, type SystemView, type View, viewOf } from '../../results/view.js';
 
@@ -76,7 +75,6 @@ const bodies: Bodies<Body> = {
   recommendations: (_, answer) => titled('recommendations', adviceLines(answer)),
   unknown: (_, answer) => titled('unknown', unknownLines(answer)),
   'program-costs': (view) => titled('program-costs', programCostLines(view)),
-  scenes: (view, _, on) => [sceneTable(view, on) ?? []].flat(),
   ranking: (view) => titled('ranking', rankingLines(view)),
   results: (view, _, on) => [
     tallies(view)
@@ -98,7 +96,11 @@ export function comparisonReport(document: ComparisonDocument, on: Screen = scre
   return [
     ...(view.simulated ? [WATERMARK] : []),
     ...[incompleteText(document) ?? []].flat(),
-    ...contents((id) => bodies[id]?.(view, answer, on) ?? null).flatMap(({ content }) => content),
+    ...contents({
+      view,
+      bodyOf: (id) => bodies[id]?.(view, answer, on),
+      tabled: (content, { title, isFolded }) => (isFolded ? null : [`${title}:\n${dataText(content, on)}`]),
+    }).flatMap(({ content }) => content),
     `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse`,
   ]
     .filter((text) => text !== '')

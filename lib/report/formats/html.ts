@@ -1,6 +1,7 @@
 /** A comparison or a run as one self-contained page, readable without a network or scripts. */
 import { pageAssets } from '../html/assets.js';
 import { boundedView, boundedWords, name } from '../html/bounds.js';
+import { dataTable, noted } from '../html/data-table.js';
 import { incompleteNotice, simulatedNotice, watermark } from '../html/notices.js';
 import type { Page } from '../html/page-content.js';
 import { bodies } from '../html/sections.js';
@@ -72,7 +73,11 @@ const section = ({ id, title, isFolded, content }: Content): Markup => {
 export function htmlReport(view: View, words: Words): string {
   const page = { view: boundedView(view), words: boundedWords(words) };
   const subject = titleOf(page.view);
-  const [first, ...others] = contents((id) => bodies[id]?.(page) ?? null);
+  const [first, ...others] = contents({
+    view: page.view,
+    bodyOf: (id) => bodies[id]?.(page),
+    tabled: (table, { note }) => (note === undefined ? dataTable(table) : noted(note, table)),
+  });
   const { script } = pageAssets();
   return html`<!doctype html>
     <html lang="en">

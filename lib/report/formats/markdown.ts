@@ -6,10 +6,8 @@ import { limitText } from '../text/limit-text.js';
 import { effectText, establishedText, relevanceText } from '../../results/text/effect-text.js';
 import { frontierMarkdown } from '../tables/frontier.js';
 import { costsMarkdown } from '../tables/costs.js';
-import { PROGRAM_NOTE, programCostTable } from '../tables/program-costs.js';
 import { frontsMarkdown } from '../markdown/markdown-fronts.js';
 import { programTimelinesMarkdown } from '../tables/program-timelines.js';
-import { SCENE_NOTE, sceneData } from '../tables/slowdowns.js';
 import { incompleteText } from '../tables/incomplete.js';
 import { isolationMarkdown } from '../markdown/markdown-isolation.js';
 import { peerMatrices, peerTable } from '../tables/peer-matrix.js';
@@ -20,13 +18,10 @@ import {
   type MarkdownColumn,
   markdownTable,
   markdownText,
-  notedMarkdown,
   titledMarkdown,
 } from '../markdown/markdown-text.js';
-import { spreadTable, tailTable } from '../text/spread.js';
 import { digits, estimateText, inOneLine, range } from '../../results/text/quantity.js';
 import { partly } from '../../results/rounds.js';
-import { RANKING_NOTE, rankingTable } from '../tables/ranking.js';
 import {
   answerMarkdown,
   causesMarkdown,
@@ -48,9 +43,6 @@ const bodies: Bodies<Body> = {
   recommendations: (_, { answer }) => recommendationsMarkdown(answer),
   unknown: (_, { answer }) => unknownMarkdown(answer),
   costs: costsMarkdown,
-  'program-costs': (view) => notedMarkdown(PROGRAM_NOTE, programCostTable(view)),
-  scenes: (view) => notedMarkdown(SCENE_NOTE, sceneData(view)),
-  ranking: (view) => notedMarkdown(RANKING_NOTE, rankingTable(view)),
   fronts: frontsMarkdown,
   results: (view) =>
     joined(
@@ -65,8 +57,6 @@ const bodies: Bodies<Body> = {
   isolation: isolationMarkdown,
   'compute-limits': (view) => list(view.computeLimits.map(limitText)),
   'not-measured': (view) => list(view.notMeasured.map(missingText)),
-  tails: (view) => dataMarkdown(tailTable(view)),
-  consistency: (view) => dataMarkdown(spreadTable(view)),
   statistics: (view, words) => joined(list(words.statistics), effectTable(view)),
   health: (view) => list(view.warnings),
   reproduction: (_, words) => reproductionText(words),
@@ -81,9 +71,11 @@ export function markdownReport(view: View, words: Words): string {
     `# GPU sharing benchmark: ${markdownText(names)}`,
     ...(view.simulated ? [`> **${WATERMARK}**`] : []),
     ...(incomplete === null ? [] : [`> **${markdownText(incomplete)}**`]),
-    ...contents((id) => bodies[id]?.(view, words) || null).flatMap(({ id, title, content }) =>
-      id === 'answer' ? [content] : [`## ${markdownText(title)}`, content],
-    ),
+    ...contents({
+      view,
+      bodyOf: (id) => bodies[id] && (bodies[id](view, words) || null),
+      tabled: (table, { note }) => joined(note ?? null, dataMarkdown(table)),
+    }).flatMap(({ id, title, content }) => (id === 'answer' ? [content] : [`## ${markdownText(title)}`, content])),
   ]
     .join('\n\n')
     .concat('\n');

@@ -27,8 +27,7 @@ export const dataTable = ({ title, columns, rows }: DataTable): Markup =>
     }),
   });
 
-/** Puts a sentence before the table that it is about; null without a table. */
-export const noted = (note: string, content: DataTable | null): Markup | null =>
-  content &&
+/** A sentence before the table that it is about. */
+export const noted = (note: string, content: DataTable): Markup =>
   html`<p class="note">${note}</p>
     ${dataTable(content)}`;

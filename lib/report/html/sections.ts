@@ -1,7 +1,5 @@
-/** The bodies of the page's sections. */
+/** The bodies of the page's sections that are more than a table. */
 import { html, type Markup } from '../text/markup.js';
-import { PROGRAM_NOTE, programCostTable } from '../tables/program-costs.js';
-import { RANKING_NOTE, rankingTable } from '../tables/ranking.js';
 import { costs } from './costs.js';
 import { fronts } from './fronts.js';
 import { health } from './health.js';
@@ -13,10 +11,6 @@ import { pairs, paragraphs } from './prose.js';
 import { results } from './results.js';
 import type { Body, Page } from './page-content.js';
 import { programTimelineCharts } from './figures/program-timelines.js';
-import { SCENE_NOTE, sceneData } from '../tables/slowdowns.js';
-import { spreadTable, tailTable } from '../text/spread.js';
-import type { DataTable } from '../tables/table-data.js';
-import { dataTable, noted } from './data-table.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
 
@@ -51,25 +45,18 @@ const reproduction = ({ words }: Page): Markup | null =>
 const environment = ({ words }: Page): Markup | null =>
   words.environment.length + words.facts.length === 0 ? null : pairs([...words.facts, ...words.environment]);
 
-const tabled = (content: DataTable | null): Markup | null => content && dataTable(content);
-
 export const bodies: Bodies<Body> = {
   answer,
   violations,
   recommendations,
   unknown,
   costs,
-  'program-costs': ({ view }) => noted(PROGRAM_NOTE, programCostTable(view)),
-  scenes: ({ view }) => noted(SCENE_NOTE, sceneData(view)),
-  ranking: ({ view }) => noted(RANKING_NOTE, rankingTable(view)),
   fronts,
   results,
   'program-timelines': programTimelineCharts,
   isolation,
   'compute-limits': computeLimits,
   'not-measured': notMeasured,
-  tails: ({ view }) => tabled(tailTable(view)),
-  consistency: ({ view }) => tabled(spreadTable(view)),
   statistics,
   health,
   reproduction,

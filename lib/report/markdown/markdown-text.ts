@@ -38,7 +38,7 @@ export function markdownTable(columns: readonly MarkdownColumn[], rows: readonly
 
 const barred = (cell: string): string => cell.replace(/(?<!\\)((?:\\\\)*)\|/g, '$1\\|');
 
-/** Writes a table of any section; null without one. */
+/** Writes the table of any section; null without one. */
 export function dataMarkdown(content: DataTable | null): string | null {
   if (!content) return null;
   const { columns, rows } = content;
@@ -58,10 +58,6 @@ export function dataMarkdown(content: DataTable | null): string | null {
     rows.map(({ cells }) => cells.flatMap((cell, i) => cellTexts(cell, columns[i]?.notes !== undefined))),
   );
 }
-
-/** Puts a sentence before the table that it is about; null without a table. */
-export const notedMarkdown = (note: string, content: DataTable | null): string | null =>
-  content && `${note}\n\n${dataMarkdown(content)}`;
 
 /** Writes a table under its title in bold. */
 export const titledMarkdown = (content: DataTable): string =>

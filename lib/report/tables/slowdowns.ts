@@ -1,10 +1,7 @@
 /** How much programs slow each other down (`exec` with tenants): the rows that every format shows. */
-import { plain } from '../../results/text/plain.js';
 import { type EstimateText, estimateText } from '../../results/text/quantity.js';
 import { type Cell, type Row, rowsOf, type View } from '../../results/view.js';
-import type { Screen } from '../text/screen.js';
-import { cellLine, type DataTable, estimate, numeric } from './table-data.js';
-import { type Column, table } from './table.js';
+import { type DataTable, estimate, numeric } from './table-data.js';
 
 export const SCENE_TITLE = 'Programs beside each other';
 
@@ -53,8 +50,8 @@ export function sceneRowsOf(view: View): SceneRow[] {
   });
 }
 
-/** The rows as data; null without scenes. */
-export function sceneData(view: View): DataTable | null {
+/** The table; null without scenes. */
+export function sceneTable(view: View): DataTable | null {
   const rows = sceneRowsOf(view);
   if (rows.length === 0) return null;
   return {
@@ -69,15 +66,4 @@ export function sceneData(view: View): DataTable | null {
       cells: [scene, victim, metric, system, alone?.value ?? '–', together?.value ?? '–', estimate(slowdown, ratio)],
     })),
   };
-}
-
-/** The table for the terminal; null without scenes. */
-export function sceneTable(view: View, on: Screen): string | null {
-  const content = sceneData(view);
-  if (!content) return null;
-  const columns = content.columns.map(({ title, isNumeric }): Column =>
-    isNumeric ? { title, align: 'right' } : { title, wraps: true },
-  );
-  const texts = content.rows.map(({ cells }) => cells.map((cell) => plain(cellLine(cell))));
-  return `${SCENE_TITLE}:\n${table(columns, texts, on)}`;
 }

@@ -1,6 +1,8 @@
 /** Tables without frames, so that they can be copied, and no wider than the screen. */
 import Table from 'cli-table3';
+import { plain } from '../../results/text/plain.js';
 import { type Screen, screen, shownOn } from '../text/screen.js';
+import { cellLine, type DataTable } from './table-data.js';
 
 const GAP = '  ';
 
@@ -113,4 +115,13 @@ export function table(given: readonly Column[], texts: readonly string[][], on: 
   const left = all.filter(({ index }) => kept.every((each) => each.index !== index)).map(({ column }) => column.title);
   const note = left.length === 0 ? [] : [`Omitted at ${on.width} columns: ${left.join(', ')}.`];
   return [...lines.map((line) => shownOn(on, line.trimEnd())), ...note].join('\n');
+}
+
+/** Writes the table of any section. */
+export function dataText({ columns, rows }: DataTable, on: Screen): string {
+  return table(
+    columns.map(({ title, isNumeric }) => (isNumeric ? { title, align: 'right' } : { title, wraps: true })),
+    rows.map(({ cells }) => cells.map((cell) => plain(cellLine(cell)))),
+    on,
+  );
 }
