@@ -1,4 +1,4 @@
-/** Adds a system, a report format and a workload metric to one copy of the checkout, as HACKING.md says of each. */
+/** Adds a system, a report format, a report section and a workload metric to one copy of the checkout, as HACKING.md says. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonDocument } from '../../lib/results/document.js';
 import { CheckoutCopy, fixture } from './checkout-copy.js';
@@ -17,11 +17,15 @@ const FORMAT = {
   byHand: ['lib/report/formats.ts', 'lib/report/formats/toy.ts', 'test/unit/report/toy.test.ts'],
   generated: ['docs/reports.md'],
 };
+const SECTION = {
+  byHand: ['lib/report/sections.ts', 'lib/report/tables/toy-table.ts', 'test/unit/report/toy-table.test.ts'],
+  generated: ['examples/report.html', 'examples/report.md'],
+};
 const WORKLOAD_METRIC = {
   byHand: ['lib/workloads/metrics/program-metrics.ts', 'test/unit/workloads/toy.test.ts'],
   generated: ['docs/exec.md'],
 };
-const parts = [SYSTEM, FORMAT, WORKLOAD_METRIC];
+const parts = [SYSTEM, FORMAT, SECTION, WORKLOAD_METRIC];
 
 const FORMAT_ENTRY = `  toy: {
     help: 'a line per metric and system',
@@ -53,6 +57,22 @@ function addFormat(copy: CheckoutCopy): void {
   copy.insertBefore('lib/report/formats.ts', '} satisfies Record<string, ReportFormat>;', FORMAT_ENTRY);
 }
 
+function addSection(copy: CheckoutCopy): void {
+  copy.write('lib/report/tables/toy-table.ts', fixture('toy-section.ts'));
+  copy.write('test/unit/report/toy-table.test.ts', fixture('toy-section.test.ts'));
+  const list = 'lib/report/sections.ts';
+  copy.insertBefore(
+    list,
+    "import { spreadTable, tailTable } from './text/spread.js';",
+    "import { toyTable } from './tables/toy-table.js';\n",
+  );
+  copy.insertBefore(
+    list,
+    "  { id: 'not-measured', title: 'Not measured' },",
+    "  { id: 'toy', title: 'Toys', note: 'Counts.', table: toyTable },\n",
+  );
+}
+
 function addWorkloadMetric(copy: CheckoutCopy): void {
   copy.write('test/unit/workloads/toy.test.ts', fixture('toy-workload-metric.test.ts'));
   const list = 'lib/workloads/metrics/program-metrics.ts';
@@ -67,11 +87,12 @@ beforeAll(async () => {
   changed = await copy.add(() => {
     addSystem(copy);
     addFormat(copy);
+    addSection(copy);
     addWorkloadMetric(copy);
   });
 });
 
-describe('adding a system, a report format and a workload metric', () => {
+describe('adding a system, a report format, a report section and a workload metric', () => {
   it('touches at most three files each; everything else is generated', () => {
     expect(changed).toEqual({
       byHand: parts.flatMap(({ byHand }) => byHand).sort(),
@@ -108,10 +129,21 @@ describe('adding a system, a report format and a workload metric', () => {
   it('adds the format to help and docs, and renders in it', async () => {
     expect(await copy.command('report', '--help')).toMatch(/--toy <file>\s+a line per metric/);
     expect(copy.text('docs/reports.md')).toContain('| `toy` | `--toy FILE` | a line per metric and system, for toys |');
-    const text = await copy.command('run', 'OH-002', '--simulate', '--toy', '-');
-    expect(text).toMatch(/^OH-002 environment: \d\S*\n$/);
-    await copy.command('run', 'OH-002', '--simulate', '--json', 'run.json');
-    expect(await copy.command('report', 'run.json', '--format', 'toy')).toMatch(/^OH-002 environment: \d\S*\n$/);
+    const text = await copy.command('report', 'test/golden/run.json', '--format', 'toy');
+    expect(text).toMatch(/^OH-001 \S+: \d/m);
+    await copy.command('report', 'test/golden/run.json', '--toy', 'run.toy');
+    expect(copy.text('run.toy')).toBe(text);
+  });
+
+  it('shows the section in its place', async () => {
+    await copy.command('report', 'test/golden/comparison.json', '--markdown', 'toy.md', '--html', 'toy.html');
+    const headings = /^## (?:Toys|Not measured)$|<h2.*?>(?:Toys|Not measured)<\/h2>/gm;
+    expect(copy.text('toy.md').match(headings)).toEqual(['## Toys', '## Not measured']);
+    expect(copy.text('toy.md')).toMatch(/^## Toys\n\nCounts\.\n\n\| System \| Metrics \|$/m);
+    expect(copy.text('toy.html').match(headings)).toEqual(
+      [/>Toys</, />Not measured</].map((each) => expect.stringMatching(each)),
+    );
+    expect(copy.text('toy.html')).toMatch(/Counts\..*<table/s);
   });
 
   it('adds the metric to docs, and measures it of a program', async () => {
