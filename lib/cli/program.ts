@@ -169,7 +169,7 @@ function addCompare(root: Command): void {
     .description(
       'Compare several systems side by side, in interleaved rounds of fresh workers; the first is the baseline',
     )
-    .argument('[selector...]', `${SELECTORS} (default: all, 2 h 14 min for two systems)`)
+    .argument('[selector...]', `${SELECTORS} (default: all, over 2 h for two systems)`)
     .option(...FOR)
     .option('--system <spec>', SYSTEM_USAGE, repeatable)
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')

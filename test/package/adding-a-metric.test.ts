@@ -29,6 +29,11 @@ describe('adding a metric', () => {
     expect(await copy.typeErrors()).toBe('');
   });
 
+  it('passes the tests of what files and lists may have, and of numbers in texts', async () => {
+    const general = ['comments', 'exports', 'imports', 'metrics/purposes', 'run/budget', 'run/select'];
+    await copy.pass(...general.map((name) => `test/unit/${name}.test.ts`));
+  });
+
   it('lists, documents, measures and draws it, and exports its function', async () => {
     expect(await copy.command('list')).toMatch(/^OH-900 .*Toy Allocation Latency/m);
     expect(copy.text('docs/metrics.md')).toMatch(/\*\*OH-900\*\* Toy Allocation Latency/);

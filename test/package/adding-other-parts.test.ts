@@ -108,7 +108,15 @@ describe('adding a system, a report format, a report section and a workload metr
 
   it('passes the tests that are added, and those of what files and lists may have', async () => {
     const added = parts.flatMap(({ byHand }) => byHand).filter((path) => path.startsWith('test/'));
-    const general = ['comments', 'exports', 'imports', 'settings-schema', 'system-kinds', 'systems/parse'];
+    const general = [
+      'comments',
+      'exports',
+      'imports',
+      'settings-schema',
+      'system-kinds',
+      'systems/parse',
+      'report/markdown',
+    ];
     await copy.pass(...added, ...general.map((name) => `test/unit/${name}.test.ts`));
   });
 

@@ -4,10 +4,10 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, wr
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { emptyFolder, root } from '../cli/command.js';
-import { WAIT_MS } from '../limits.js';
+import { TEST_MS, WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 
-const copied = ['.prettierrc.json', 'HACKING.md', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
+const copied = ['.prettierrc.json', 'HACKING.md', 'README.md', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
 /** Folders that are linked, because they are only read. */
 const linked = ['node_modules', 'build', 'bench', 'native'];
 
@@ -92,7 +92,7 @@ export class CheckoutCopy {
   /** Runs tests that need no build; the error has the output of those that fail. */
   async pass(...tests: string[]): Promise<void> {
     // That of the checkout would build it first.
-    this.write('plain.config.js', 'export default {};\n');
+    this.write('plain.config.js', `export default { test: { testTimeout: ${TEST_MS} } };\n`);
     await this.node(vitest, 'run', '--config', 'plain.config.js', ...tests);
   }
 
