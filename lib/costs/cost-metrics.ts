@@ -82,8 +82,7 @@ function costOf(
 ): MetricResult {
   const { system: _, ...paid } = price ?? {};
   const details = { delta: definition.delta, per: 'none', of: source.id, ...(price && { price: paid }) };
-  if (source.status !== 'ok')
-    return { ...emptyResult(definition, source.status, source.reason ?? `${source.id} is ${source.status}`), details };
+  if (source.status !== 'ok') return { ...emptyResult(definition, source.status, source.reason), details };
   const { value, ci95, ciScope, processes, blocks, checks } = source;
   if (price === undefined) return { ...emptyResult(definition, 'unsupported', 'the system had no price'), details };
   /** Null for a rate or time that has no cost: zero or negative. */
@@ -91,7 +90,7 @@ function costOf(
     const found = each > 0 ? price.perHour * perPrice(each) : 0;
     return found > 0 && Number.isFinite(found) ? found : null;
   };
-  const own = value === null ? null : cost(value);
+  const own = cost(value);
   if (own === null)
     return {
       ...emptyResult(definition, 'invalid', `${source.id} is ${value} ${source.unit}, which has no price`),

@@ -17,8 +17,6 @@ const finite = v.pipe(v.number(), v.finite());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const interval = v.nullable(v.tuple([finite, finite]));
 
-const statusSchema = v.picklist(['ok', 'unsupported', 'invalid', 'failed']);
-
 const statsSchema = v.strictObject({
   /** Number of samples (not of processes). */
   count,
@@ -57,18 +55,19 @@ const checkSchema = v.strictObject({
  */
 const metricId = /^(?:[A-Z]+-\d{3}|[A-Za-z0-9][\w.+-]{0,39}(?:@[\w.+=,-]{1,120})?(?:\/[A-Za-z0-9][\w.-]{0,79}){1,3})$/;
 
-export const metricResultSchema = v.strictObject({
+/** The fields of every result, for one without a number. */
+const fieldsWithoutNumber = {
   id: v.pipe(v.string(), v.regex(metricId)),
   name: v.string(),
   category: v.string(),
   unit: v.string(),
   direction: v.picklist(['lower', 'higher', 'none']),
-  status: statusSchema,
-  reason: v.optional(v.string()),
-  /** The metric's own value in `unit`, never a difference from another run. Null unless status is ok. */
-  value: v.nullable(finite),
+  status: v.picklist(['unsupported', 'invalid', 'failed']),
+  /** Why there is no number. */
+  reason: v.string(),
+  value: v.null(),
   estimator: v.string(),
-  ci95: interval,
+  ci95: v.null(),
   /** Why there is a value and no interval, where the samples are the reason. */
   noInterval: v.optional(v.string()),
   ciScope: v.picklist(['within-process', 'between-processes']),
@@ -82,7 +81,7 @@ export const metricResultSchema = v.strictObject({
    * Wall time, including the start of its processes. Absent for metrics that were not run, and in the first documents.
    */
   durationMs: v.optional(v.pipe(finite, v.minValue(0))),
-  stats: v.nullable(statsSchema),
+  stats: v.null(),
   /**
    * Medians, in `unit`, of consecutive blocks of the samples behind `value`, in the order of measurement. Present
    * exactly if status is ok and there were samples.
@@ -93,7 +92,33 @@ export const metricResultSchema = v.strictObject({
   checks: v.array(checkSchema),
   /** Limits that were shown not to hold; absent if there are none. */
   violations: v.optional(v.array(v.strictObject({ detail: v.string() }))),
+};
+
+const okSchema = v.strictObject({
+  ...fieldsWithoutNumber,
+  status: v.literal('ok'),
+  reason: v.optional(v.string()),
+  /** The metric's own value in `unit`, never a difference from another run. */
+  value: finite,
+  ci95: interval,
+  stats: v.nullable(statsSchema),
 });
+
+const withoutNumberSchema = v.strictObject(fieldsWithoutNumber);
+
+type Fields<Schema extends v.GenericSchema> = Omit<v.InferOutput<Schema>, 'details'>;
+
+export type OkResult<Details = Record<string, unknown>> = Fields<typeof okSchema> & { details: Details };
+
+/** A result without a number, with those of the details that were found. */
+export type ResultWithoutNumber<Details = Record<string, unknown>> = Fields<typeof withoutNumberSchema> & {
+  details: Partial<Details>;
+};
+
+/** The result of a metric: `value` is a number if `status` is `ok`; otherwise `reason` says why there is none. */
+export type MetricResult<Details = Record<string, unknown>> = OkResult<Details> | ResultWithoutNumber<Details>;
+
+export const metricResultSchema: v.GenericSchema<MetricResult> = v.variant('status', [okSchema, withoutNumberSchema]);
 
 export const gpuSchema = v.strictObject({
   index: count,
@@ -448,10 +473,9 @@ export type Effect = v.InferOutput<typeof effectSchema>;
 export type ProgramCost = v.InferOutput<typeof programCostSchema>;
 export type CallEffect = v.InferOutput<typeof callEffectSchema>;
 export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
-export type Status = v.InferOutput<typeof statusSchema>;
+export type Status = MetricResult['status'];
 export type Stats = v.InferOutput<typeof statsSchema>;
 export type Check = v.InferOutput<typeof checkSchema>;
-export type MetricResult = v.InferOutput<typeof metricResultSchema>;
 export type GpuInfo = v.InferOutput<typeof gpuSchema>;
 export type HostInfo = v.InferOutput<typeof hostSchema>;
 export type DriverInfo = v.InferOutput<typeof driverSchema>;

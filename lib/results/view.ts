@@ -3,7 +3,15 @@
  * it looks. Numbers that were not measured are null.
  */
 import { mean as average, medianSorted, sampleStandardDeviation } from 'simple-statistics';
-import type { CallEffect, ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from './document.js';
+import type {
+  CallEffect,
+  ComparisonDocument,
+  Effect,
+  MetricResult,
+  ResultWithoutNumber,
+  RunDocument,
+  Stats,
+} from './document.js';
 import { findingText } from './text/health-text.js';
 import { isComparison, isSimulated, type ResultDocument, roundsOf } from './kinds.js';
 import { byMetricId } from './metric-order.js';
@@ -105,7 +113,7 @@ export interface Missing {
   /** Ids of all metrics with the same reason, apart from PIDs. */
   metrics: string[];
   system: string;
-  status: Exclude<MetricResult['status'], 'ok'>;
+  status: ResultWithoutNumber['status'];
   reason: string;
   /** How many of the rounds that were to measure it have this reason. */
   rounds: number;

@@ -194,7 +194,9 @@ hold<Same<MetricResult['ciScope'], 'within-process' | 'between-processes'>>();
 hold<Same<MetricResult['stats'], Stats | null>>();
 hold<Same<NonNullable<MetricResult['samples']>, number[]>>();
 hold<Same<MetricResult['checks'], Check[]>>();
-hold<Same<MetricResult['details'], Record<string, unknown>>>();
+hold<Same<Extract<MetricResult, { status: 'ok' }>['details'], Record<string, unknown>>>();
+hold<Same<Extract<MetricResult, { status: 'ok' }>['value'], number>>();
+hold<Same<Exclude<MetricResult, { status: 'ok' }>['value'], null>>();
 hold<Same<Check['passed'], boolean | 'not checked'>>();
 hold<Same<Stats['p90'], number | null>>();
 hold<Same<RunDocument['metrics'], MetricResult[]>>();
@@ -223,6 +225,8 @@ export async function use(): Promise<void> {
   });
   // @ts-expect-error a value may be missing
   result.value.toFixed(2);
+  if (result.status === 'ok') result.value.toFixed(2) satisfies string;
+  else result.reason satisfies string;
   // @ts-expect-error statistics may be missing
   result.stats.p50;
   // @ts-expect-error details are read after a check

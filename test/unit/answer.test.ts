@@ -282,10 +282,11 @@ describe('rare stalls', () => {
     const document = three({ 'OH-001': [5, 5, 5] });
     const inA = document.systems[1] ?? [];
     for (const round of inA)
-      round.metrics = round.metrics.map((result) => ({
-        ...result,
-        stats: result.stats && { ...result.stats, min: 4, mean, p50: 5, max },
-      }));
+      round.metrics = round.metrics.map((result) =>
+        result.status === 'ok' && result.stats
+          ? { ...result, stats: { ...result.stats, min: 4, mean, p50: 5, max } }
+          : result,
+      );
     return document;
   };
   const said = (document: ComparisonDocument) =>

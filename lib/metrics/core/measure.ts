@@ -21,7 +21,7 @@ import {
   withoutNumber,
 } from './metric.js';
 import { impossibleValue } from './impossible.js';
-import { noInterval, sampleStats } from './sample-stats.js';
+import { figuresOf } from './sample-stats.js';
 import { ownSignal } from '../../workers/own-signal.js';
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
@@ -158,27 +158,20 @@ function toResult(
   measured: Measured,
   session: Session | undefined,
 ): MetricResult {
-  const status = measured.status ?? 'ok';
-  // Unproven samples are not published in any form.
-  const samples = status === 'ok' ? measured.headline : null;
+  const figures = figuresOf(measured);
+  const samples = figures.status === 'ok' ? measured.headline : null;
   const log = session?.healthLog ?? [];
   const health = healthDetails(log);
-  const stats = samples ? sampleStats(measured) : null;
   const pidMapping = ownPidMapping(log);
   return {
     ...resultHead(definition),
-    status,
-    ...(measured.reason !== undefined && { reason: measured.reason }),
-    value: status === 'ok' ? measured.value : null,
-    ci95: status === 'ok' ? measured.ci95 : null,
-    ...(status === 'ok' && noInterval(measured)),
+    ...figures,
     ciScope: measured.ciScope ?? 'within-process',
     processes: measured.processes ?? 1,
-    stats,
     ...(samples && { blocks: blockMedians(measured.blocks ?? samples) }),
     ...(options.samples && samples && { samples: Array.from(samples) }),
     details: { ...measured.details, ...(pidMapping && { pidMapping }), ...(health && { health }) },
-    checks: [...measured.checks, ...healthChecks(log, stats, ownServers(process.env), definition)],
+    checks: [...measured.checks, ...healthChecks(log, figures.stats, ownServers(process.env), definition)],
     ...(measured.violations?.length && { violations: measured.violations.map((detail) => ({ detail })) }),
   };
 }

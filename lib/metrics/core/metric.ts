@@ -1,5 +1,5 @@
 /** The definition of a metric, its options, and the context in which it measures. */
-import type { ApplicationPath, Check, MetricResult, Tier } from '../../results/document.js';
+import type { ApplicationPath, Check, MetricResult, ResultWithoutNumber, Tier } from '../../results/document.js';
 import type { NativeDevice } from '../../native/addon-types.js';
 import type { GroundTruth } from '../../native/ground-truth.js';
 import type { Session } from '../../native/session.js';
@@ -242,7 +242,7 @@ export interface MetricDefinition {
 
 /** The reason for a missing number. */
 export const withoutNumber = (
-  status: Exclude<MetricResult['status'], 'ok'>,
+  status: ResultWithoutNumber['status'],
   reason: string,
   details: Record<string, unknown> = {},
 ): Measured => ({ status, reason, value: null, ci95: null, headline: null, details, checks: [] });

@@ -12,7 +12,7 @@ const serialOf = ({ headline, blocks, ciScope }: Measured): Float64Array | null 
 };
 
 /** Statistics of the samples behind a value; null without samples. */
-export function sampleStats(measured: Measured): Stats | null {
+function sampleStats(measured: Measured): Stats | null {
   const stats = measured.headline ? summarise(measured.headline) : null;
   const serial = serialOf(measured);
   return stats && serial ? { ...stats, effectiveSamples: serialMedian(serial).effectiveSamples } : stats;
@@ -27,8 +27,24 @@ export const windowInterval = (ci95: Measured['ci95'] | false | undefined): Pick
         noInterval: `fewer than ${FEWEST_EFFECTIVE} of the measured windows are independent, or all are equal`,
       };
 
+/** The number of a result with its interval and statistics, or why it has none; unproven samples are not published. */
+export function figuresOf(measured: Measured) {
+  const { status = 'ok', reason, value, ci95 } = measured;
+  if (status === 'ok' && value !== null)
+    return {
+      status,
+      ...(reason !== undefined && { reason }),
+      value,
+      ci95,
+      ...noInterval(measured),
+      stats: sampleStats(measured),
+    };
+  const [why, because] = status === 'ok' ? (['invalid', 'ok without a value'] as const) : ([status, status] as const);
+  return { status: why, reason: reason ?? because, value: null, ci95: null, stats: null };
+}
+
 /** Why a value has no interval, if its samples are the reason. */
-export function noInterval(measured: Measured): Pick<MetricResult, 'noInterval'> {
+function noInterval(measured: Measured): Pick<MetricResult, 'noInterval'> {
   if (measured.ci95 !== null || measured.value === null) return {};
   if (measured.noInterval !== undefined) return { noInterval: measured.noInterval };
   const serial = serialOf(measured);

@@ -85,9 +85,11 @@ function scaledEffect(effect: Effect, scale: Scale): Effect {
 
 function scaledResult({ samples: _, ...result }: MetricResult, scale: Scale): MetricResult {
   if (scale.size === 1) return result;
+  const { unit } = scale;
+  if (result.status !== 'ok') return { ...result, unit };
   return {
     ...result,
-    unit: scale.unit,
+    unit,
     value: one(result.value, scale),
     ci95: ends(result.ci95, scale),
     stats: result.stats && scaledStats(result.stats, scale),

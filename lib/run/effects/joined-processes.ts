@@ -1,5 +1,5 @@
 /** Joins a system's round with its further workers of the same round: one document, one result per metric. */
-import type { Check, MetricResult, RunDocument } from '../../results/document.js';
+import type { Check, MetricResult, ResultWithoutNumber, RunDocument } from '../../results/document.js';
 import { unlikeConditions } from '../../metrics/core/compared-at.js';
 import type { MetricDefinition } from '../../metrics/core/metric.js';
 import { blockMedians } from '../../stats/blocks.js';
@@ -68,7 +68,9 @@ export function joinedResult(definition: MetricDefinition, results: readonly Met
   const common = { ...whole, durationMs, ...(violations.length > 0 && { violations }) };
   const measured = results.filter(({ status }) => status === 'ok');
   const disturbed = results.find((result) => isDisturbed(definition, result));
-  const bad = results.find((result) => result.status !== 'ok' && !isDisturbed(definition, result));
+  const bad = results.find(
+    (result): result is ResultWithoutNumber => result.status !== 'ok' && !isDisturbed(definition, result),
+  );
   const unlike = unlikeConditions(
     definition,
     measured.map(({ details }) => details),
@@ -125,7 +127,11 @@ function valueOver(measured: readonly MetricResult[]) {
   };
 }
 
-const withoutValue = (result: MetricResult, status: MetricResult['status'], reason: string): MetricResult => ({
+const withoutValue = (
+  result: MetricResult,
+  status: ResultWithoutNumber['status'],
+  reason: string,
+): ResultWithoutNumber => ({
   ...disowned(result, reason),
   status,
   details: result.details,

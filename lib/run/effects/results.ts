@@ -1,5 +1,5 @@
 /** Makes results without a number, sorts results, and reads from them how PIDs map. */
-import type { MetricResult, RunDocument } from '../../results/document.js';
+import type { MetricResult, ResultWithoutNumber, RunDocument } from '../../results/document.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { messageOf } from '../../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../../metrics/core/metric.js';
@@ -14,9 +14,9 @@ const isInvalid = (error: unknown): boolean => error instanceof BenchError && er
 /** A result without a measurement, with the reason. */
 export function emptyResult(
   definition: MetricDefinition,
-  status: Exclude<MetricResult['status'], 'ok'>,
+  status: ResultWithoutNumber['status'],
   reason: string,
-): MetricResult {
+): ResultWithoutNumber {
   return {
     ...resultHead(definition),
     status,
@@ -32,7 +32,7 @@ export function emptyResult(
 }
 
 /** Removes an unproven number, and the details derived from it. */
-export function disowned(result: MetricResult, reason: string): MetricResult {
+export function disowned(result: MetricResult, reason: string): ResultWithoutNumber {
   const { samples: _samples, blocks: _blocks, violations: _violations, ...kept } = result;
   return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null, details: {} };
 }

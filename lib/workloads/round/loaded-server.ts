@@ -3,7 +3,7 @@ import { hostInfo } from '../../environment/host.js';
 import type { LoadPlan } from '../../load/load-plan.js';
 import type { LoadResult } from '../../load/load-result.js';
 import { withoutNumber, type Measured } from '../../metrics/core/metric.js';
-import { noInterval, sampleStats } from '../../metrics/core/sample-stats.js';
+import { figuresOf } from '../../metrics/core/sample-stats.js';
 import type { MetricResult, RunDocument } from '../../results/document.js';
 import { identity } from '../../run/run.js';
 import { blockMedians } from '../../stats/blocks.js';
@@ -97,7 +97,7 @@ function resultsOf(
       ...(isFirst && { runs: [{ warmup: false, proof: proof.state, load: row }], ...(notes.length > 0 && { notes }) }),
     };
     const measured = measuredOf(key, readings[key], result, details, proof);
-    const { headline, status = 'ok', reason, value, ci95 } = measured;
+    const { headline } = measured;
     return {
       id: `${name}/${key}`,
       name: title,
@@ -105,14 +105,9 @@ function resultsOf(
       unit,
       direction,
       estimator: 'of all requests',
-      status,
-      ...(reason !== undefined && { reason }),
-      value,
-      ci95,
-      ...noInterval(measured),
+      ...figuresOf(measured),
       ciScope: 'within-process',
       processes: 1,
-      stats: sampleStats(measured),
       ...(headline && { blocks: blockMedians(headline) }),
       details,
       checks: measured.checks,

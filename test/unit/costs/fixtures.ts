@@ -1,6 +1,6 @@
 /** Comparisons of programs with throughput, latency and tokens, under systems that pay for shares of a card. */
 import { concluded } from '../../../lib/costs/concluded.js';
-import type { ComparisonDocument, MetricResult } from '../../../lib/results/document.js';
+import type { ComparisonDocument, MetricResult, OkResult } from '../../../lib/results/document.js';
 import type { GpuPrices } from '../../../lib/results/cost-schemas.js';
 import { comparison } from '../report/fixtures.js';
 import { result } from '../run/fixtures.js';
@@ -16,12 +16,7 @@ export const prices: GpuPrices = {
 };
 
 /** A result in the form in which `exec` measures a program. */
-export const ofProgram = (
-  id: string,
-  unit: string,
-  direction: MetricResult['direction'],
-  value: number,
-): MetricResult =>
+export const ofProgram = (id: string, unit: string, direction: MetricResult['direction'], value: number): OkResult =>
   result(id, {
     name: id.slice(id.indexOf('/') + 1),
     category: 'workload',
@@ -40,7 +35,7 @@ const drift = (round: number): number => 1 + 0.002 * round;
 
 /** A program's results: tokens per second, and p99 between tokens in ms. */
 export function serving(rates: Record<string, [tokensPerSecond: number, p99Ms: number]>) {
-  return (round: number): MetricResult[] =>
+  return (round: number): OkResult[] =>
     Object.entries(rates).flatMap(([workload, [rate, p99]]) => [
       ofProgram(`${workload}/tokens-per-second`, 'tokens/s', 'higher', rate * drift(round)),
       ofProgram(`${workload}/itl-p99`, 'ms', 'lower', p99 * drift(round)),

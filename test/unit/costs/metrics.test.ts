@@ -12,6 +12,7 @@ import { relabelled } from '../../../lib/saved/relabelled.js';
 import { isComparison } from '../../../lib/results/kinds.js';
 import { ofProgram, prices, served } from './fixtures.js';
 import { comparison } from '../report/fixtures.js';
+import { result } from '../run/fixtures.js';
 
 type Change = Partial<MetricResult>;
 
@@ -104,20 +105,21 @@ describe('the costs of a program', () => {
     ).toEqual(['v/cost-per-million-tokens', 'w/cost-per-million-tokens.decode', 'w/cost-per-million-tokens.prefill']));
 
   it.each<[string, Change, Change]>([
-    ['failed', { status: 'failed', reason: 'exit code 1', value: null }, { status: 'failed', reason: 'exit code 1' }],
+    ['failed', { status: 'failed', reason: 'exit code 1' }, { status: 'failed', reason: 'exit code 1' }],
     [
       'invalid',
-      { status: 'invalid', reason: 'layer not active: x', value: null },
+      { status: 'invalid', reason: 'layer not active: x' },
       { status: 'invalid', reason: 'layer not active: x' },
     ],
-    ['unsupported', { status: 'unsupported', value: null }, { status: 'unsupported', reason: 'w/rate is unsupported' }],
+    ['unsupported', { status: 'unsupported', reason: 'no server' }, { status: 'unsupported', reason: 'no server' }],
     ['zero', { value: 0 }, { status: 'invalid', reason: 'w/rate is 0 tokens/s, which has no price' }],
     ['negative', { value: -1 }, { status: 'invalid', reason: 'w/rate is -1 tokens/s, which has no price' }],
     ['too small', { value: 1e-320 }, { status: 'invalid' }],
   ])('are no number where the rate is %s', (_, change, cost) => {
-    const document = measured(() => [{ ...ofProgram('w/rate', 'tokens/s', 'higher', 1), ...change, blocks: [] }]);
-    for (const result of resultsOf(document, 'w/cost-per-million-tokens'))
-      expect(result).toMatchObject({ ...cost, value: null, ci95: null });
+    const rate = { name: 'rate', category: 'workload', unit: 'tokens/s', direction: 'higher' as const, blocks: [] };
+    const document = measured(() => [result('w/rate', { ...rate, ...change })]);
+    for (const each of resultsOf(document, 'w/cost-per-million-tokens'))
+      expect(each).toMatchObject({ ...cost, value: null, ci95: null });
     expect(v.safeParse(comparisonDocumentSchema, document).success).toBe(true);
   });
 

@@ -3,20 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { concluded, ranked } from '../../../lib/costs/concluded.js';
 import { type Front, frontsOf, readableFront } from '../../../lib/costs/fronts.js';
 import { CONFIDENCE, isTail, REFERENCE } from '../../../lib/costs/ranking.js';
-import type { ComparisonDocument, MetricResult } from '../../../lib/results/document.js';
+import type { ComparisonDocument, ResultWithoutNumber } from '../../../lib/results/document.js';
 import type { RankedSystem } from '../../../lib/results/cost-schemas.js';
 import { merge } from '../../../lib/saved/merge.js';
 import { ofProgram, prices, served, serving } from './fixtures.js';
+import { without } from '../run/fixtures.js';
 import { judged } from '../../../lib/run/effects/judged.js';
 import { comparison } from '../report/fixtures.js';
 import { gaussian } from '../stats/fixtures.js';
 
+type Reason = Pick<ResultWithoutNumber, 'status' | 'reason'>;
+
 /** A document with one metric of program `w`: for each system, one value per round. */
-function document(values: Record<string, (number | Partial<MetricResult>)[]>, id = 'w/rate'): ComparisonDocument {
-  const of = (value: number | Partial<MetricResult>) => ({
-    ...ofProgram(id, id.endsWith('p99') ? 'ms' : 'tokens/s', id.endsWith('p99') ? 'lower' : 'higher', 1),
-    ...(typeof value === 'number' ? { value } : { value: null, ...value }),
-  });
+function document(values: Record<string, (number | Reason)[]>, id = 'w/rate'): ComparisonDocument {
+  const of = (value: number | Reason) => {
+    const one = ofProgram(id, id.endsWith('p99') ? 'ms' : 'tokens/s', id.endsWith('p99') ? 'lower' : 'higher', 1);
+    return typeof value === 'number' ? { ...one, value } : without(one, value.status, value.reason);
+  };
   const rounds = Math.max(...Object.values(values).map(({ length }) => length));
   const systems = Object.entries(values).map(([name, own]) => ({
     name,
@@ -218,7 +221,7 @@ describe('throughput against p99 latency', () => {
         name: 'b',
         metrics: (round) =>
           serving({ w: [5, 2] })(round).map((result) =>
-            result.unit === 'ms' ? { ...result, status: 'failed', reason: 'exit code 1', value: null } : result,
+            result.unit === 'ms' ? without(result, 'failed', 'exit code 1') : result,
           ),
       },
     ]);

@@ -1,5 +1,11 @@
 /** Comparisons with known values, without measuring. */
-import type { ComparisonDocument, GpuInfo, MetricResult, RunDocument } from '../../../lib/results/document.js';
+import type {
+  ComparisonDocument,
+  GpuInfo,
+  MetricResult,
+  OkResult,
+  RunDocument,
+} from '../../../lib/results/document.js';
 import { metrics } from '../../../lib/metrics/registry.js';
 import { effects, pairEffects } from '../../../lib/run/effects/comparison-effects.js';
 import { device, runDocument } from '../run/fixtures.js';
@@ -19,11 +25,13 @@ export interface Change {
   document?: Partial<ComparisonDocument>;
 }
 
+export function measured(id: string, value: number): OkResult;
+export function measured(id: string, value: Measured): MetricResult;
 export function measured(id: string, value: Measured): MetricResult {
   const definition = metrics.find((metric) => metric.id === id);
   if (!definition) throw new Error(`${id} is no metric`);
   const { name, category, unit, direction, estimator } = definition;
-  return {
+  const found = {
     id,
     name,
     category,
@@ -40,6 +48,7 @@ export function measured(id: string, value: Measured): MetricResult {
     checks: [],
     ...(typeof value !== 'number' && value),
   };
+  return found as MetricResult;
 }
 
 export const without = (status: 'unsupported' | 'invalid' | 'failed', reason: string): Partial<MetricResult> => ({

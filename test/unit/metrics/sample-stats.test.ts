@@ -1,12 +1,17 @@
 /** What results say about their samples. */
 import { describe, expect, it } from 'vitest';
 import type { Measured } from '../../../lib/metrics/core/metric.js';
-import { noInterval, sampleStats } from '../../../lib/metrics/core/sample-stats.js';
+import { figuresOf } from '../../../lib/metrics/core/sample-stats.js';
 import { gaussian, related, upTo } from '../stats/fixtures.js';
 
 const measured = (samples: readonly number[], change: Partial<Measured> = {}): Measured => ({
   ...{ value: 1, ci95: null, headline: Float64Array.from(samples), details: {}, checks: [], ...change },
 });
+const sampleStats = (of: Measured) => figuresOf(of).stats;
+const noInterval = (of: Measured) => {
+  const figures = figuresOf(of);
+  return 'noInterval' in figures ? { noInterval: figures.noInterval } : {};
+};
 const dependent = related(gaussian(4), 100, 0.95);
 
 describe('the effective number of samples', () => {

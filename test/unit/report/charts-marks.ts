@@ -1,9 +1,9 @@
 /** Drawings as a reader sees them: marks with places in pixels, and values read from the labels of an axis. */
-import type { ComparisonDocument, Effect, MetricResult } from '../../../lib/results/document.js';
+import type { ComparisonDocument, Effect, OkResult } from '../../../lib/results/document.js';
 import { type Drawing, svg } from '../../../lib/report/charts/svg.js';
 import { type View, viewOf } from '../../../lib/results/view.js';
 import { comparisonOf } from './html-fixtures.js';
-import { result } from '../run/fixtures.js';
+import { result, without } from '../run/fixtures.js';
 
 export interface Mark {
   name: string;
@@ -70,7 +70,7 @@ export function reading(labels: readonly Mark[], along: 'x' | 'y'): (place: numb
 /** One metric with the given values, by system and round; null: failed, undefined: no result. */
 export function valuesOf(
   values: Record<string, (number | null | undefined)[]>,
-  change: (value: number) => Partial<MetricResult> = () => ({}),
+  change: (value: number) => Partial<OkResult> = () => ({}),
 ): View {
   const systems = Object.keys(values);
   const rounds = Math.max(...Object.values(values).map(({ length }) => length));
@@ -79,9 +79,9 @@ export function valuesOf(
   document.systems.forEach((runs, system) =>
     runs.forEach((run, round) => {
       const value = values[systems[system] as string]?.[round];
-      const failed = { status: 'failed', value: null, ci95: null } as const;
-      const measured = value === undefined || value === null ? failed : { value, ci95: null, ...change(value) };
-      run.metrics = value === undefined ? [] : [result('X-001', measured)];
+      if (value === undefined) run.metrics = [];
+      else if (value === null) run.metrics = [without(result('X-001'), 'failed', 'why')];
+      else run.metrics = [result('X-001', { value, ci95: null, ...change(value) })];
     }),
   );
   return viewOf(document);

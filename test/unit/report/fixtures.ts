@@ -1,15 +1,15 @@
 /** A comparison with every kind of result, and documents of the largest size. */
-import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../../lib/results/document.js';
+import type { ComparisonDocument, Effect, MetricResult, OkResult, RunDocument } from '../../../lib/results/document.js';
 import { findMetric } from '../../../lib/metrics/registry.js';
 import { resultHead } from '../../../lib/metrics/core/metric.js';
 import { conclusionsOf } from '../../../lib/run/effects/judged.js';
 import { blockMedians } from '../../../lib/stats/blocks.js';
 import { median } from '../../../lib/stats/median.js';
 import { summarise } from '../../../lib/stats/summary.js';
-import { CUDA, runDocument } from '../run/fixtures.js';
+import { CUDA, runDocument, without as withoutNumber } from '../run/fixtures.js';
 
 /** A result of a metric of the registry, with samples that differ between rounds in a fixed way. */
-export function measured(id: string, typical: number, round: number, count = 60): MetricResult {
+export function measured(id: string, typical: number, round: number, count = 60): OkResult {
   const definition = findMetric(id);
   if (!definition) throw new Error(`Expected a metric but received ${id}.`);
   const samples = Array.from({ length: count }, (_, i) => typical * (1 + 0.001 * round + 0.002 * ((i * 7) % 5)));
@@ -17,7 +17,7 @@ export function measured(id: string, typical: number, round: number, count = 60)
   return {
     ...resultHead(definition),
     status: 'ok',
-    value: stats?.p50 ?? null,
+    value: stats?.p50 ?? typical,
     ci95: median(samples).ci95,
     ciScope: 'within-process',
     processes: 1,
@@ -29,8 +29,7 @@ export function measured(id: string, typical: number, round: number, count = 60)
 }
 
 export function without(id: string, status: 'unsupported' | 'invalid' | 'failed', reason: string): MetricResult {
-  const { blocks: _, ...result } = measured(id, 1, 0);
-  return { ...result, status, reason, value: null, ci95: null, stats: null };
+  return withoutNumber(measured(id, 1, 0), status, reason);
 }
 
 interface SystemOfFixture {

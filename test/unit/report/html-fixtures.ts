@@ -1,7 +1,7 @@
 /** Documents for reports: of the largest size, with every section, deterministic. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../../lib/results/document.js';
 import type { Words } from '../../../lib/report/text/words.js';
-import { device, result, runDocument } from '../run/fixtures.js';
+import { device, result, runDocument, without } from '../run/fixtures.js';
 
 export interface Shape {
   metrics: number;
@@ -47,9 +47,8 @@ function detailsOf(id: string, factor: number): Record<string, unknown> {
 }
 
 function failedOf(metric: number): MetricResult {
-  const { reason } = FAILED;
-  const state = { status: 'failed', reason, value: null, ci95: null } as const;
-  return result(idOf(metric), { category: CATEGORIES[metric % CATEGORIES.length] as string, ...state });
+  const category = CATEGORIES[metric % CATEGORIES.length] as string;
+  return without(result(idOf(metric), { category }), 'failed', FAILED.reason);
 }
 
 function resultOf(metric: number, system: number, round: number, samples: number): MetricResult {

@@ -1,5 +1,5 @@
 /** Results of every isolation metric whose details have a chart or a table, as the metrics write them. */
-import type { ComparisonDocument, MetricResult, RunDocument } from '../../../lib/results/document.js';
+import type { ComparisonDocument, MetricResult, OkResult, RunDocument } from '../../../lib/results/document.js';
 import { result, runDocument } from '../run/fixtures.js';
 
 const GIB = 2 ** 30;
@@ -27,7 +27,7 @@ const ripple = (i: number): number => 4 * Math.sin(i * 1.7) + 2 * Math.sin(i * 0
 const bins = (percent: number, count = 60): number[] =>
   Array.from({ length: count }, (_, i) => Math.max(0, percent * (1 + 0.8 * Math.exp(-i / 6)) + ripple(i)));
 
-const ofIsolation = (id: string, name: string, details: Record<string, unknown>): MetricResult =>
+const ofIsolation = (id: string, name: string, details: Record<string, unknown>): OkResult =>
   result(id, { name, category: 'isolation', unit: '%', value: 3, ci95: [2, 4], details });
 
 const memoryPaths = ({ leak }: Behaviour) => ({
@@ -135,7 +135,7 @@ const probes = ({ leak }: Behaviour) => ({
   ].map((row) => ({ ...row, native: 'code 0' })),
 });
 
-export const isolationResults = (of: Behaviour, round = 0): MetricResult[] => [
+export const isolationResults = (of: Behaviour, round = 0): OkResult[] => [
   ofIsolation('IS-001', 'Memory Limit Accuracy', memoryPaths(of)),
   ofIsolation('IS-003', 'Compute Limit Accuracy', computeLimit(of)),
   ofIsolation('IS-005', 'Memory Isolation', surfaces(of)),
@@ -156,7 +156,7 @@ export const isolationRun = (of = behaviours[0] as Behaviour, round = 0): RunDoc
 /** `change` receives every result of every round. */
 export function isolationComparison(
   rounds = 2,
-  change: (result: MetricResult, system: number, round: number) => MetricResult = (one) => one,
+  change: (result: OkResult, system: number, round: number) => MetricResult = (one) => one,
 ): ComparisonDocument {
   const systems = behaviours.map(({ name }) => name);
   return {
@@ -174,7 +174,7 @@ export function isolationComparison(
     systems: behaviours.map((of, system) =>
       Array.from({ length: rounds }, (_, round) => {
         const run = isolationRun(of, round);
-        return { ...run, metrics: run.metrics.map((one) => change(one, system, round)) };
+        return { ...run, metrics: isolationResults(of, round).map((one) => change(one, system, round)) };
       }),
     ),
     effects: [],

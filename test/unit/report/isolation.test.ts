@@ -1,7 +1,7 @@
 /** Reports about the details of isolation metrics, for arbitrary documents. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../../lib/results/document.js';
+import type { MetricResult, ResultWithoutNumber } from '../../../lib/results/document.js';
 import { viewOf } from '../../../lib/results/view.js';
 import { interferenceMaps } from '../../../lib/report/isolation/interference.js';
 import { leftOutDetails } from '../../../lib/report/isolation/left-out.js';
@@ -10,7 +10,7 @@ import { memoryPathsOf } from '../../../lib/report/isolation/memory-paths.js';
 import { type OutcomeTable, outcomeTables } from '../../../lib/report/isolation/outcome-tables.js';
 import { sharePanels } from '../../../lib/report/isolation/tenant-shares.js';
 import { behaviours, isolationComparison, isolationRun } from './isolation-fixtures.js';
-import { result, runDocument } from '../run/fixtures.js';
+import { result, runDocument, without } from '../run/fixtures.js';
 
 type Details = Record<string, unknown>;
 
@@ -80,15 +80,16 @@ describe('tables of outcomes', () => {
 
   it('show why a system has no outcome', () => {
     const document = isolationComparison(1, (one, system) =>
-      system === 2 ? { ...one, status: 'unsupported', value: null, details: {} } : one,
+      system === 2 ? without(one, 'unsupported', 'why', {}) : one,
     );
     const paths = tableOf(outcomeTables(viewOf(document)), 'IS-001') as OutcomeTable;
     expect(new Set(words(paths, 2))).toEqual(new Set(['unsupported']));
   });
 
   it('use no details of an invalid result, but those of a failed one', () => {
-    const of = (status: MetricResult['status']) =>
-      outcomeTables(runWith('IS-001', isolationRun().metrics[0]?.details ?? {}, { status, value: null }));
+    const details = isolationRun().metrics[0]?.details ?? {};
+    const of = (status: ResultWithoutNumber['status']) =>
+      outcomeTables(viewOf(runDocument({ metrics: [without(result('IS-001', { details }), status, 'why')] })));
     expect(of('invalid')).toEqual([]);
     expect(of('failed').map(({ metric }) => metric)).toEqual(['IS-001']);
   });
@@ -248,7 +249,7 @@ describe('lines for the terminal', () => {
     const document = isolationComparison(1, (one, system) =>
       one.id === 'COMPAT-001' && system === 0
         ? { ...one, details: { probes } }
-        : { ...one, status: 'unsupported', value: null, details: {} },
+        : without(one, 'unsupported', 'why', {}),
     );
     expect(isolationLines(viewOf(document))).toEqual([
       'hami-core, COMPAT-001: 9 hang (p0, x#1; p1, x#1; p2, x#1; p3, x#1; p4, x#1; …)',

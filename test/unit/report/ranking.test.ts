@@ -14,6 +14,7 @@ import { plain } from '../../../lib/results/text/plain.js';
 import { prices, served, serving } from '../costs/fixtures.js';
 import { marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './charts-marks.js';
 import { comparison } from './fixtures.js';
+import { without } from '../run/fixtures.js';
 import { nasty } from './hostile.js';
 import { kinds, parse } from './html-page.js';
 
@@ -63,7 +64,7 @@ describe('a report of costs', () => {
         name,
         metrics: (round: number) =>
           serving({ w: [10, 1] })(round).map((result) =>
-            name === 'c' ? { ...result, status: 'failed', reason: 'exit | code 1', value: null, ci95: null } : result,
+            name === 'c' ? without(result, 'failed', 'exit | code 1') : result,
           ),
       })),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricResult, RunDocument } from '../../../lib/results/document.js';
+import type { MetricResult, ResultWithoutNumber, RunDocument } from '../../../lib/results/document.js';
 import { implausibleInit } from '../../../lib/metrics/tenants/early-initialisation.js';
 import { effects, pairEffects } from '../../../lib/run/effects/comparison-effects.js';
 import { device, metric, result, runDocument } from './fixtures.js';
@@ -95,7 +95,7 @@ describe('the effects of a comparison', () => {
         difference: (system: number, native: number) => 100 * (1 - system / native),
       },
     };
-    const of = (name: string, rate: number, status: MetricResult['status'] = 'unsupported') =>
+    const of = (name: string, rate: number, status: ResultWithoutNumber['status'] = 'unsupported') =>
       rounds(name, 2, { status, value: null, details: { rate } });
     expect(effects([throughput], [of('a', 50), of('b', 20)])).toMatchObject([{ difference: 60, rounds: 2 }]);
     const [invalid] = effects([throughput], [of('a', 50), of('b', 20, 'invalid')]);

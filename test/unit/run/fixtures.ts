@@ -2,6 +2,8 @@ import {
   type GpuInfo,
   type HostInfo,
   type MetricResult,
+  type OkResult,
+  type ResultWithoutNumber,
   type RunDocument,
   SCHEMA_VERSION,
 } from '../../../lib/results/document.js';
@@ -27,17 +29,22 @@ export function metric(id: string, category = 'overhead', seconds = { quick: 1, 
   } as MetricDefinition;
 }
 
+/** A result with a number, or without one and for a reason if the change has another status. */
+export function result(id: string, change?: Partial<OkResult>): OkResult;
+export function result(id: string, change?: Partial<MetricResult>): MetricResult;
 export function result(id: string, change: Partial<MetricResult> = {}): MetricResult {
-  return {
+  const isOk = (change.status ?? 'ok') === 'ok';
+  const found = {
     id,
     name: `Name of ${id}`,
     category: 'overhead',
     unit: 'us',
     direction: 'lower',
     status: 'ok',
-    value: 3.45678,
+    ...(!isOk && { reason: 'why' }),
+    value: isOk ? 3.45678 : null,
     estimator: 'median',
-    ci95: [3.1, 3.2],
+    ci95: isOk ? [3.1, 3.2] : null,
     ciScope: 'within-process',
     processes: 1,
     stats: null,
@@ -45,7 +52,16 @@ export function result(id: string, change: Partial<MetricResult> = {}): MetricRe
     checks: [],
     ...change,
   };
+  return found as MetricResult;
 }
+
+/** The same result without its number. */
+export const without = (
+  { blocks: _blocks, samples: _samples, ...kept }: OkResult,
+  status: ResultWithoutNumber['status'],
+  reason: string,
+  details = kept.details,
+): ResultWithoutNumber => ({ ...kept, status, reason, value: null, ci95: null, stats: null, details });
 
 export function device(index: number, change: Partial<NativeDevice> = {}): NativeDevice {
   return {

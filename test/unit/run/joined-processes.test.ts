@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../../lib/results/document.js';
+import type { OkResult } from '../../../lib/results/document.js';
 import { healthWarnings } from '../../../lib/run/health-summary.js';
 import { joinedDocument, joinedResult } from '../../../lib/run/effects/joined-processes.js';
-import { metric, result, runDocument } from './fixtures.js';
+import { metric, result, runDocument, without } from './fixtures.js';
 
 const definition = { ...metric('OH-007'), furtherProcesses: { seconds: 1, disturbed: /^cells off the line/ } };
-const process = (value: number, change: Partial<MetricResult> = {}) =>
+const process = (value: number, change: Partial<OkResult> = {}) =>
   result('OH-007', { value, samples: [value], blocks: [value], details: { live: 1_024 }, ...change });
-const without = (status: 'invalid' | 'failed', reason: string) =>
-  result('OH-007', { status, reason, value: null, ci95: null });
-const disturbed = without('invalid', 'cells off the line: residual CV 25 %');
+const disturbed = without(result('OH-007'), 'invalid', 'cells off the line: residual CV 25 %');
 
 describe('a result over processes', () => {
   it('is the geometric mean of their values, with the interval between them', () => {
@@ -32,12 +30,12 @@ describe('a result over processes', () => {
     expect(joinedResult(definition, [process(-1), process(4)])).toMatchObject({ value: 1.5, processValues: [-1, 4] }));
 
   it('has no value if a process failed, for the reason of that process', () => {
-    const inactive = without('invalid', 'layer not active: libvgpu.so is not mapped');
+    const inactive = without(result('OH-007'), 'invalid', 'layer not active: libvgpu.so is not mapped');
     const joined = joinedResult(definition, [process(1), inactive, process(1)]);
     expect(joined).toMatchObject({ status: 'invalid', value: null, ci95: null, stats: null });
     expect(joined.reason).toBe('layer not active: libvgpu.so is not mapped (process 2 of 3)');
     for (const field of ['processValues', 'samples', 'blocks']) expect(joined).not.toHaveProperty(field);
-    expect(joinedResult(definition, [process(1), without('failed', 'killed')]).status).toBe('failed');
+    expect(joinedResult(definition, [process(1), without(result('OH-007'), 'failed', 'killed')]).status).toBe('failed');
   });
 
   it('leaves out a process that the machine disturbed, and says so', () => {
