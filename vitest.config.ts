@@ -8,9 +8,9 @@ const common = {
   hookTimeout: TEST_MS,
   expect: { poll: { timeout: WAIT_MS } },
   setupFiles: ['test/cleaning.ts'],
-  // In other locales reports are plain ASCII, and COLUMNS sets their width. Reading certificates takes 30 ms in every
+  // Details of fresh results are checked in tests (lib/metrics/core/checked-details.ts). In other locales reports are plain ASCII, and COLUMNS sets their width. Reading certificates takes 30 ms in every
   // process.
-  env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '' },
+  env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '', GVB_CHECK_DETAILS: '1' },
 };
 /** More workers than processors, because most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(6, 2 * availableParallelism()) };

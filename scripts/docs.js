@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes docs/metrics.md from the metric definitions, examples/report.* from a recorded comparison (through dist),
+// Writes docs/metrics.md and docs/details.md from the metric definitions, examples/report.* from a recorded comparison (through dist),
 // lib/native/addon-types.ts from the built addon and lib/native/function-names.ts from its sources; --check fails if they
 // are not current.
 import { readFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { categoryTitle } from '../dist/results/text/category-title.js';
 import { generated } from './generated.js';
 import './function-names.js';
 import './native-types.js';
+import { detailsPage } from './details.js';
 import { table } from './markdown.js';
 import { writePages } from './pages.js';
 import { writeSettings } from './settings.js';
@@ -55,7 +56,7 @@ const nameOf = (id) => metrics.find((metric) => metric.id === id).name;
 const categories = [...new Set(metrics.map(({ category }) => category))];
 const text = `# Metrics
 
-Generated from the definitions in \`lib/metrics\` by \`npm run docs\`. How they are measured is in [Method](method.md).
+Generated from the definitions in \`lib/metrics\` by \`npm run docs\`. How they are measured is in [Method](method.md), what\n\`details\` of each result has in [Details](details.md).
 
 δ is what counts as a difference between systems: relative, or absolute in the metric's unit where values may be zero or
 negative. Seconds are rough, on a real GPU, at tier quick / standard (a round) / thorough (a round).
@@ -84,6 +85,11 @@ ${Object.entries(purposes)
 
 generated('docs/metrics.md', await format(text, { parser: 'markdown' }), {
   source: 'the metric definitions',
+  command: 'npm run docs',
+});
+
+generated('docs/details.md', await format(detailsPage, { parser: 'markdown' }), {
+  source: 'the schemas of details in lib/metrics',
   command: 'npm run docs',
 });
 

@@ -2,18 +2,21 @@
 // Writes schema/*.schema.json from the schemas of documents and of settings in lib (through dist); --check fails if they are not current.
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { callProfileSchema } from '../dist/results/call-profile.js';
-import { comparisonDocumentSchema, runDocumentSchema } from '../dist/results/document.js';
+import { comparisonDocumentSchema, metricResultSchema, runDocumentSchema } from '../dist/results/document.js';
+import { withDetails } from './details.js';
 import { generated } from './generated.js';
 import { files } from './settings.js';
 
-const documents = [
-  ['run document', runDocumentSchema, 'document'],
-  ['comparison document', comparisonDocumentSchema, 'document'],
-  ['call profile', callProfileSchema, 'call-profile'],
-];
-
 // JSON has no infinity, so `finite` needs no counterpart.
-const schemaOf = (valibotSchema) => toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'] });
+const schemaOf = (valibotSchema, definitions) =>
+  toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'], definitions });
+const ofResults = (valibotSchema) => withDetails(schemaOf(valibotSchema, { result: metricResultSchema }), schemaOf);
+
+const documents = [
+  ['run document', ofResults(runDocumentSchema), 'document'],
+  ['comparison document', ofResults(comparisonDocumentSchema), 'document'],
+  ['call profile', schemaOf(callProfileSchema), 'call-profile'],
+];
 
 function textOf(title, { $schema, ...schema }) {
   const $id = `urn:gpu-virt-bench:schema:${fileOf(title)}`;
@@ -23,7 +26,7 @@ function textOf(title, { $schema, ...schema }) {
 const fileOf = (title) => title.replace(' ', '-');
 
 for (const [title, schema, source] of documents)
-  generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schemaOf(schema)), {
+  generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schema), {
     source: `lib/results/${source}.ts`,
     command: 'npm run schema',
   });

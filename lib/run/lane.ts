@@ -4,6 +4,7 @@
  */
 import type { ApplicationPath, MetricResult } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
+import { withCheckedDetails } from '../metrics/core/checked-details.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/core/metric.js';
 import type { DeviceTarget, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
@@ -100,7 +101,7 @@ export class Lane {
   async measure(definition: MetricDefinition, request: LaneRequest): Promise<MetricResult> {
     const living = await this.#ready();
     try {
-      const result = (await living.worker.request(
+      const answer = (await living.worker.request(
         'measure',
         { id: definition.id, options: request.options, headlineOnly: request.headlineOnly ?? false },
         {
@@ -109,6 +110,7 @@ export class Lane {
           onProgress: (value) => request.onProgress(value as Progress),
         },
       )) as MetricResult;
+      const result = withCheckedDetails(definition, answer);
       living.measured.push(definition.id);
       if (result.value !== null) living.numbers.push(definition.id);
       // A failure may have poisoned the context for every later call.

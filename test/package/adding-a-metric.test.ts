@@ -21,7 +21,14 @@ describe('adding a metric', () => {
   it('touches its file and its test; everything else is generated', () => {
     expect(changed).toEqual({
       byHand: [METRIC, ACCURACY_TEST].sort(),
-      generated: ['docs/metrics.md', 'lib/metrics/functions.ts', 'lib/metrics/registry.ts'],
+      generated: [
+        'docs/details.md',
+        'docs/metrics.md',
+        'lib/metrics/functions.ts',
+        'lib/metrics/registry.ts',
+        'schema/comparison-document.schema.json',
+        'schema/run-document.schema.json',
+      ],
     });
   });
 
@@ -37,6 +44,7 @@ describe('adding a metric', () => {
   it('lists, documents, measures and draws it, and exports its function', async () => {
     expect(await copy.command('list')).toMatch(/^OH-900 .*Toy Allocation Latency/m);
     expect(copy.text('docs/metrics.md')).toMatch(/\*\*OH-900\*\* Toy Allocation Latency/);
+    expect(copy.text('docs/details.md')).toMatch(/`rows\[\]\.valueUs`.*Median time of an allocation \(us\)/);
     const library = "console.log(typeof (await import('./dist/index.js')).measureToy)";
     expect(await copy.node('--input-type=module', '-e', library)).toBe('function\n');
     const text = await copy.command('run', 'OH-900', '--simulate', '--json', '-', '--html', 'toy.html');

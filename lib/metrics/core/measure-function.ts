@@ -2,11 +2,14 @@
  * The exported function of a metric. Its code is loaded with the first call, so that importing the library is fast.
  */
 import type { MetricResult } from '../../results/document.js';
+import type { CommonDetails } from './details.js';
 import type { MeasureOptions, MetricDefinition } from './metric.js';
 
-type MeasureFunction = (options?: MeasureOptions) => Promise<MetricResult>;
+type MeasureFunction<Details> = (options?: MeasureOptions) => Promise<MetricResult<Details & CommonDetails>>;
 
 export const measureFunction =
-  (definition: MetricDefinition): MeasureFunction =>
-  async (options) =>
-    (await import('./measure.js')).measureMetric(definition, options);
+  <Details>(definition: MetricDefinition<Details>): MeasureFunction<Details> =>
+  async (options) => {
+    const { measureMetric } = await import('./measure.js');
+    return (await measureMetric(definition as MetricDefinition, options)) as MetricResult<Details & CommonDetails>;
+  };

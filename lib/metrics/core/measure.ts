@@ -10,6 +10,7 @@ import { environmentSystem } from '../../systems/process/environment.js';
 import { ProcessProofs } from '../../systems/proof/process-proofs.js';
 import { SOLE_TENANT, type System } from '../../systems/system.js';
 import { ownServers } from '../../environment/mps.js';
+import { withCheckedDetails } from './checked-details.js';
 import { healthChecks, healthDetails, judgeScheduling, ownPidMapping, SCHEDULING_CHECK } from './health-log.js';
 import {
   type MeasureContext,
@@ -97,7 +98,7 @@ export async function measureMetric(
     const measured = await definition.measure(context);
     context.progress('done', 1);
     const vouched = await withScheduling(byOwnClock(definition, possible(definition, measured)), definition, opened[0]);
-    return withCleanUp(toResult(definition, resolved, vouched, opened[0]), left);
+    return withCheckedDetails(definition, withCleanUp(toResult(definition, resolved, vouched, opened[0]), left));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const state = opening && definition.where === 'process' ? null : stateOf(error);

@@ -8,6 +8,7 @@ import type { ProcessProofs } from '../../systems/proof/process-proofs.js';
 import type { System, Tenant } from '../../systems/system.js';
 import type { Worker } from '../../workers/worker.js';
 import type { ComparedAt } from './compared-at.js';
+import type { DetailsSchema } from './details.js';
 import type { DecoderModel, WorkloadName } from '../llm/workloads.js';
 import type { Once } from './once.js';
 import type { PerChoice } from './per.js';
@@ -83,8 +84,8 @@ export interface ResolvedOptions {
   model: Required<DecoderModel> | null;
 }
 
-/** What a measurement returns; defineMetric adds the definition's fields around it. */
-export interface Measured {
+/** Fields of a measurement; `measureMetric` adds those of the definition. */
+interface MeasuredFields {
   status?: MetricResult['status'];
   reason?: string;
   value: number | null;
@@ -97,11 +98,21 @@ export interface Measured {
   headline: Float64Array | null;
   /** Their medians by block of measurement, if the samples of a block share an error; default: consecutive samples. */
   blocks?: Float64Array;
-  details: Record<string, unknown>;
   checks: Check[];
   /** Limits that were shown not to hold, one sentence each: what was limited to how much, and what was observed. */
   violations?: readonly string[];
 }
+
+/** A measurement without a number, and what was found until then. */
+interface MeasuredNothing<Details> extends MeasuredFields {
+  status: ResultWithoutNumber['status'];
+  value: null;
+  details: Details;
+}
+
+/** What a measurement returns: all details of the metric, or those that were found if it has no number. */
+export type Measured<Details = Record<string, unknown>> =
+  (MeasuredFields & { details: Details }) | MeasuredNothing<Partial<Details>>;
 
 export interface MeasureContext {
   options: ResolvedOptions;
@@ -184,7 +195,7 @@ interface FurtherProcesses {
   disturbed?: RegExp;
 }
 
-export interface MetricDefinition {
+export interface MetricDefinition<Details = Record<string, unknown>> {
   id: string;
   name: string;
   category: Category;
@@ -231,25 +242,29 @@ export interface MetricDefinition {
   runsLast?: true;
   /** Line charts of its details, one line per system. */
   lineCharts?: readonly LineChart[];
+  /** What its results have beside their value. */
+  details?: DetailsSchema<Details>;
   /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
   seconds: Record<Tier, number>;
   /** The sum of the time limits of everything that it starts. Default: from `seconds`. */
   deadlineSeconds?: number;
   /** Only where a process's own level is much of the variance between rounds. Default: one process. */
   furtherProcesses?: FurtherProcesses;
-  measure: (context: MeasureContext) => Promise<Measured>;
+  measure: (context: MeasureContext) => Promise<Measured<Details>>;
 }
 
 /** The reason for a missing number. */
-export const withoutNumber = (
+export const withoutNumber = <Details = Record<never, never>>(
   status: ResultWithoutNumber['status'],
   reason: string,
-  details: Record<string, unknown> = {},
-): Measured => ({ status, reason, value: null, ci95: null, headline: null, details, checks: [] });
+  details: Details = {} as Details,
+): MeasuredNothing<Details> => ({ status, reason, value: null, ci95: null, headline: null, details, checks: [] });
 
 /** Something that this machine or system does not support. */
-export const unsupported = (reason: string, details?: Record<string, unknown>): Measured =>
-  withoutNumber('unsupported', reason, details);
+export const unsupported = <Details = Record<never, never>>(
+  reason: string,
+  details?: Details,
+): MeasuredNothing<Details> => withoutNumber('unsupported', reason, details);
 
 /** The fields of a definition that every result of it carries. */
 export function resultHead({ id, name, category, unit, direction, estimator }: MetricDefinition) {

@@ -1,10 +1,12 @@
 /** OH-002, OH-003 and OH-007: what a layer adds to an allocation and to a free, from pairs in one process. */
+import * as v from 'valibot';
 import type { AllocationPairRequest, AllocationPairs, PairBlock } from '../../native/addon-types.js';
+import { choice, count, rowOrReason, text } from '../core/details.js';
 import type { MeasureContext } from '../core/metric.js';
-import { rowState } from '../core/row-state.js';
+import { type RowState, rowState } from '../core/row-state.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { liveBlocks, tooLarge } from './memory-sizes.js';
-import { pairSummary } from './pairs.js';
+import { pairFields, pairSummary } from './pairs.js';
 
 const NAMES = { allocation: 'cuMemAlloc_v2', free: 'cuMemFree_v2' } as const;
 type Call = keyof typeof NAMES;
@@ -25,6 +27,20 @@ export interface PairedBlocks {
   /** Bytes that this process may use, including memory allocated past the layer. */
   limit: number;
 }
+
+/** Details of the pairs of an allocation or a free. */
+export const allocationPairRow = rowOrReason(
+  {
+    name: choice(Object.values(NAMES), 'The driver function'),
+    call: text('The call and its place, e.g. `cuMemAlloc_v2 of 2 MiB, 32 live`'),
+    bytes: count('Size of a block (bytes)'),
+    live: count('Live blocks on each path to the driver'),
+  },
+  {
+    owner: v.nullable(text('The object that owns the function a program calls; null if none was found')),
+    ...pairFields,
+  },
+);
 
 /**
  * A row of pairs for each of the calls, named by function and allocation; if they cannot be measured, rows without a
@@ -49,7 +65,10 @@ export async function allocationPairs(context: MeasureContext, blocks: PairedBlo
   };
 }
 
-async function measurePairs(context: MeasureContext, { bytes, live, order, limit }: PairedBlocks) {
+async function measurePairs(
+  context: MeasureContext,
+  { bytes, live, order, limit }: PairedBlocks,
+): Promise<{ state: RowState } | { pairs: AllocationPairs }> {
   const reason = tooLarge(bytes, live, limit);
   if (reason) return { state: { unsupported: reason } };
   const { tier, seed } = context.options;

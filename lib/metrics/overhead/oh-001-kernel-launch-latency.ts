@@ -1,16 +1,18 @@
 /** OH-001: isolated launches, from the call to its return, to the kernel's first instruction, and to its end. */
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { collect, concat, type StopReason } from '../core/collect.js';
+import { choice, count, described, interval, quantity, rowOrReason, rows, stopReason, text } from '../core/details.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { type RowState, rowState } from '../core/row-state.js';
 import { NS_PER_US, scaled, scaledSamples } from '../core/units.js';
-import { pairSummary } from './pairs.js';
+import { pairFields, pairSummary } from './pairs.js';
 import { measureFunction } from '../core/measure-function.js';
 
-const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
+const CALLS = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'] as const satisfies readonly LaunchCall[];
 const HEADLINE = 'cuLaunchKernel';
 const WARMUP = 200;
 /** Untimed launches after the thread has moved to a core. */
@@ -45,6 +47,55 @@ interface Row {
   /** Why it has no result, or null. */
   state: RowState | null;
 }
+
+const call = choice(CALLS, 'The launch call');
+
+const details = v.strictObject({
+  calls: rows(
+    rowOrReason(
+      { call },
+      {
+        submitUs: quantity('us', 'Median time from the call to its return'),
+        submitCi95: interval('us', 'submitUs'),
+        startUs: v.nullable(
+          quantity(
+            'us',
+            "Median time from the call to the kernel's first instruction; null if the clocks were not mapped",
+          ),
+        ),
+        startCi95: interval('us', 'startUs'),
+        invalid: v.optional(text('Why there is no start')),
+        roundTripUs: quantity('us', "Median time from the call to the end of the wait for the kernel's end"),
+        roundTripCi95: interval('us', 'roundTripUs'),
+        count: count('Launches'),
+        stop: stopReason(),
+        cores: v.nullable(count('Cores that launched; null if the thread could not be moved')),
+        mapping: described(
+          v.strictObject({
+            residualNs: quantity('ns', 'Largest residual of a mapping of the clocks of host and device'),
+            bracketNs: quantity('ns', "Widest of the round trips in which the device's clock was read"),
+            driftPpm: quantity('ppm', "Median drift of the device's clock against the host's"),
+            tickNs: quantity('ns', "Step of the device's clock"),
+            blocks: count('Blocks of launches, each with a mapping of its own'),
+            blocksOnLine: count('Blocks whose residual is small enough'),
+            blocksMapped: count('Blocks whose round trips are short enough too: only they have starts'),
+            negatives: count('Kernels that seem to start before their call'),
+          }),
+          "How the device's clock was mapped to the host's",
+        ),
+      },
+    ),
+    'A row per launch call',
+  ),
+  pair: v.optional(
+    described(
+      rowOrReason({ call }, pairFields),
+      "cuLaunchKernel through the application's pointer and through the driver's own, in turn",
+    ),
+  ),
+});
+
+export type KernelLaunchDetails = v.InferOutput<typeof details>;
 
 const isOnLine = ({ mapping }: LaunchBlock): boolean => mapping.residualNs <= Math.max(MAX_RESIDUAL_NS, mapping.tickNs);
 
@@ -196,7 +247,7 @@ function coresOf(visits: readonly LaunchBlock[]): number | null {
  * An addition to the rounds: the same isolated call through the application's pointer and through the driver's own, in
  * one process. In a tight loop (OH-005) a hook finds its code and data in the L1 cache; here it does not.
  */
-async function pairOfLaunches(context: MeasureContext) {
+async function pairOfLaunches(context: MeasureContext): Promise<NonNullable<KernelLaunchDetails['pair']>> {
   const session = await context.session();
   const { tier, seed } = context.options;
   const request = { name: HEADLINE, calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, batches: PAIRS_OF_VISIT };
@@ -213,7 +264,7 @@ async function pairOfLaunches(context: MeasureContext) {
   return { call: HEADLINE, ...medians, pairs: differences.length };
 }
 
-export const kernelLaunchLatency: MetricDefinition = {
+export const kernelLaunchLatency: MetricDefinition<KernelLaunchDetails> = {
   id: 'OH-001',
   name: 'Kernel Launch Latency',
   category: 'overhead',
@@ -227,6 +278,7 @@ export const kernelLaunchLatency: MetricDefinition = {
   needs: [],
   functionName: 'measureKernelLaunch',
   where: 'process',
+  details,
   seconds: { quick: 1, standard: 1, thorough: 2 },
   furtherProcesses: { seconds: 0.8, disturbed: /^clock mapping/ },
   async measure(context) {

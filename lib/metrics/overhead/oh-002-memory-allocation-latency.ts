@@ -1,16 +1,18 @@
 /** OH-002: one allocation among live blocks, per size class; virtual memory and the stream-ordered pool as sub-rows. */
+import * as v from 'valibot';
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { invalidIfHidden, pastLayer } from '../core/bulk.js';
 import { type Collected, collect } from '../core/collect.js';
 import { ofRow } from '../core/compared-at.js';
+import { choice, count, interval, quantity, rowOrReason, rows, stopReason } from '../core/details.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { rowState } from '../core/row-state.js';
 import { servedBlocks } from '../core/served-blocks.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { allocationPairs } from './allocation-pairs.js';
+import { allocationPairRow, allocationPairs } from './allocation-pairs.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -24,8 +26,35 @@ const BLOCK = 50;
 /** Allocations of a row past the layer. */
 const BARE = 20;
 
+const APIS = ['cuMemAlloc', 'cuMemCreate', 'cuMemAllocAsync'] as const satisfies readonly AllocationApi[];
+
+const details = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  sizes: rows(
+    rowOrReason(
+      {
+        api: choice(APIS, 'The allocation call'),
+        bytes: count('Size of a block (bytes)'),
+        live: count('Live blocks beside it'),
+      },
+      {
+        valueUs: quantity('us', 'Median time of an allocation'),
+        ci95: interval('us', 'valueUs'),
+        count: count('Allocations'),
+        stop: stopReason(),
+      },
+    ),
+    'A row per call and size of a block',
+  ),
+  pairs: v.optional(
+    rows(allocationPairRow, "The allocation through the application's pointer and through the driver's own, in turn"),
+  ),
+});
+
+export type MemoryAllocationDetails = v.InferOutput<typeof details>;
+
 interface RowPlan {
-  api: AllocationApi;
+  api: (typeof APIS)[number];
   bytes: number;
 }
 
@@ -72,7 +101,7 @@ function plans(sizes: number[]): RowPlan[] {
   return [...direct, { api: 'cuMemCreate', bytes: HEADLINE_BYTES }, { api: 'cuMemAllocAsync', bytes: HEADLINE_BYTES }];
 }
 
-export const memoryAllocationLatency: MetricDefinition = {
+export const memoryAllocationLatency: MetricDefinition<MemoryAllocationDetails> = {
   id: 'OH-002',
   name: 'Memory Allocation Latency',
   category: 'overhead',
@@ -91,12 +120,13 @@ export const memoryAllocationLatency: MetricDefinition = {
   costOf: 'cuMemAlloc of 2 MiB',
   functionName: 'measureMemoryAllocation',
   where: 'process',
+  details,
   seconds: { quick: 1, standard: 1, thorough: 2 },
   furtherProcesses: { seconds: 0.1 },
   async measure(context) {
     const session = await context.session();
     const { limit, sizes } = await memoryRoom(session);
-    const rows: Record<string, unknown>[] = [];
+    const table: MemoryAllocationDetails['sizes'] = [];
     const measured: Row[] = [];
     let headline: Row | null = null;
     const wanted = plans(sizes).filter((plan) => !context.headlineOnly || isHeadline(plan));
@@ -105,26 +135,26 @@ export const memoryAllocationLatency: MetricDefinition = {
       const live = liveBlocks(LIVE, bytes, limit);
       const reason = tooLarge(bytes, live, limit);
       if (reason) {
-        rows.push({ api, bytes, live, unsupported: reason });
+        table.push({ api, bytes, live, unsupported: reason });
         continue;
       }
       try {
         const row = await measureRow(context, session, plan, live, index / STEPS);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
-        rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
+        table.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
         measured.push(row);
         if (isHeadline(plan)) headline = row;
       } catch (error) {
         const state = rowState(error);
         if (!state || isHeadline(plan)) throw error;
-        rows.push({ api, bytes, live, ...state });
+        table.push({ api, bytes, live, ...state });
       }
     }
-    const details: Record<string, unknown> = { limitBytes: limit, sizes: rows.sort(byApiAndSize) };
+    const found: MemoryAllocationDetails = { limitBytes: limit, sizes: table.sort(byApiAndSize) };
     if (!context.headlineOnly) {
       context.progress('pairs', (STEPS - 1) / STEPS);
       const paired = { bytes: HEADLINE_BYTES, live: PAIRED_LIVE, order: 'fifo', limit } as const;
-      details.pairs = (await allocationPairs(context, paired, ['allocation'])).pairs;
+      found.pairs = (await allocationPairs(context, paired, ['allocation'])).pairs;
     }
     if (!headline)
       return {
@@ -133,7 +163,7 @@ export const memoryAllocationLatency: MetricDefinition = {
         value: null,
         ci95: null,
         headline: null,
-        details,
+        details: found,
         checks: [],
       };
     const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
@@ -144,15 +174,13 @@ export const memoryAllocationLatency: MetricDefinition = {
       value,
       ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),
-      details,
+      details: found,
       checks,
     };
   },
 };
 
-const order: readonly unknown[] = ['cuMemAlloc', 'cuMemCreate', 'cuMemAllocAsync'];
-const byApiAndSize = (a: Record<string, unknown>, b: Record<string, unknown>): number =>
-  order.indexOf(a.api) - order.indexOf(b.api) || Number(a.bytes) - Number(b.bytes);
+const byApiAndSize = (a: RowPlan, b: RowPlan): number => APIS.indexOf(a.api) - APIS.indexOf(b.api) || a.bytes - b.bytes;
 
 /**
  * OH-002, µs: median time of cuMemAlloc of 2 MiB among 32 live blocks; `details.sizes[]` has every size class,

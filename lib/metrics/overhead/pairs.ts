@@ -4,10 +4,22 @@ import { median } from '../../stats/median.js';
 import { trimmed } from '../../stats/trimmed-mean.js';
 import { serialMedian } from '../../stats/serial.js';
 import { concat } from '../core/collect.js';
+import { count, flag, interval, quantity } from '../core/details.js';
 import { HOST_STEP_NS } from '../core/units.js';
 
 /** The share of the pairs that is left out at each end of the trimmed mean: a stall of one call in fifty still counts. */
 const TRIMMED = 0.01;
+
+/** Details of the pairs of a call. */
+export const pairFields = {
+  intercepted: flag("Whether the application's pointer leads elsewhere than to the driver's own function"),
+  overheadNs: quantity('ns', 'Median difference of the pairs: what the layer adds to a call'),
+  ci95: interval('ns', 'overheadNs'),
+  trimmedNs: quantity('ns', 'Mean difference without the lowest and highest hundredth of the pairs'),
+  hookedNs: quantity('ns', "Median time of a call through the application's pointer"),
+  bareNs: quantity('ns', "Median time of a call of the driver's own function"),
+  pairs: count('Number of pairs'),
+};
 
 /**
  * Medians in nanoseconds per call; the overhead is the median of the pairs' differences, not the difference of the
