@@ -68,7 +68,7 @@ number may have any part of them, and older documents may have others.
 
 ## In every result
 
-${fieldsTable(commonDetails)}
+${fieldsTable(commonDetails.entries)}
 
 ${described
   .map(
@@ -106,7 +106,7 @@ export function withDetails({ $defs: { result, ...others }, ...document }, schem
     then: { properties: { details: { $ref: `#/$defs/${id}` } } },
   }));
   const schemas = described.map(({ id, details: { entries } }) => {
-    const { $schema: _, ...schema } = relaxed(schemaOf(v.strictObject({ ...entries, ...commonDetails })));
+    const { $schema: _, ...schema } = relaxed(schemaOf(v.strictObject({ ...entries, ...commonDetails.entries })));
     return [id, schema];
   });
   return { ...document, $defs: { ...others, result: { ...result, allOf }, ...Object.fromEntries(schemas) } };

@@ -68,3 +68,11 @@ export { measureConcurrentStarts } from './start-up/start-006-concurrent-starts.
 export type { CommonDetails } from './core/details.js';
 export type { KernelLaunchDetails } from './overhead/oh-001-kernel-launch-latency.js';
 export type { MemoryAllocationDetails } from './overhead/oh-002-memory-allocation-latency.js';
+export type { MemoryFreeDetails } from './overhead/oh-003-memory-free-latency.js';
+export type { ContextCreationDetails } from './overhead/oh-004-context-creation-overhead.js';
+export type { ApiInterceptionDetails } from './overhead/oh-005-api-interception-overhead.js';
+export type { LockContentionDetails } from './overhead/oh-006-lock-contention.js';
+export type { MemoryTrackingDetails } from './overhead/oh-007-memory-tracking.js';
+export type { RateLimiterDetails } from './overhead/oh-008-rate-limiter.js';
+export type { MonitoringCostDetails } from './overhead/oh-009-monitoring-cost.js';
+export type { ThroughputDetails } from './overhead/oh-010-throughput-degradation.js';

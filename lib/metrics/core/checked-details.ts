@@ -10,7 +10,7 @@ const isSwitchedOn = (): boolean => process.env.GVB_CHECK_DETAILS === '1';
 /** The schema of all details of a metric's results; those without a number may have any part of them. */
 function detailsSchema({ details }: MetricDefinition, status: MetricResult['status']) {
   if (details === undefined) return v.record(v.string(), v.unknown());
-  const whole = v.strictObject({ ...details.entries, ...commonDetails });
+  const whole = v.strictObject({ ...details.entries, ...commonDetails.entries });
   return status === 'ok' ? whole : v.partial(whole);
 }
 
@@ -20,7 +20,9 @@ export function withCheckedDetails(definition: MetricDefinition, result: MetricR
   const { issues } = v.safeParse(detailsSchema(definition, result.status), result.details);
   if (!issues) return result;
   const [issue] = issues;
+  // Of a row with alternatives, what the first one lacks.
+  const { message } = issue.issues?.[0] ?? issue;
   throw new Error(
-    `Expected the details of ${definition.id} as their schema says: at ${v.getDotPath(issue) ?? 'details'}: ${issue.message}. Correct the schema beside the metric, or the metric.`,
+    `Expected the details of ${definition.id} as their schema says: at ${v.getDotPath(issue) ?? 'details'}: ${message}. Correct the schema beside the metric, or the metric.`,
   );
 }

@@ -52,7 +52,7 @@ export const stopReason = () =>
 const megahertz = (what: string) => v.nullable(quantity('MHz', what));
 
 /** What every result of a metric of this tool may have beside the metric's own details. */
-export const commonDetails = {
+export const commonDetails = v.strictObject({
   scheduling: v.optional(
     described(
       v.nullable(v.picklist(['auto', 'spin', 'yield', 'blocking'])),
@@ -60,7 +60,7 @@ export const commonDetails = {
     ),
   ),
   pidMapping: v.optional(
-    choice(['same', 'difference', 'none'], "How NVML's list of processes shows the measuring process"),
+    choice(['same', 'difference', 'none', 'stayed'], "How NVML's list of processes shows the measuring process"),
   ),
   health: v.optional(
     described(
@@ -77,9 +77,7 @@ export const commonDetails = {
       'State of the GPU by NVML after the last block of samples',
     ),
   ),
-};
-
-const commonSchema = v.strictObject(commonDetails);
+});
 
 /** What every result may have beside its metric's own details. */
-export type CommonDetails = v.InferOutput<typeof commonSchema>;
+export type CommonDetails = v.InferOutput<typeof commonDetails>;

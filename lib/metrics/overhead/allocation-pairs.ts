@@ -1,7 +1,7 @@
 /** OH-002, OH-003 and OH-007: what a layer adds to an allocation and to a free, from pairs in one process. */
+import { choice, count, rowOrReason, text } from '../core/details.js';
 import * as v from 'valibot';
 import type { AllocationPairRequest, AllocationPairs, PairBlock } from '../../native/addon-types.js';
-import { choice, count, rowOrReason, text } from '../core/details.js';
 import type { MeasureContext } from '../core/metric.js';
 import { type RowState, rowState } from '../core/row-state.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -28,6 +28,11 @@ export interface PairedBlocks {
   limit: number;
 }
 
+export const ownedPairFields = {
+  owner: v.nullable(text('The object that owns the function a program calls; null if none was found')),
+  ...pairFields,
+};
+
 /** Details of the pairs of an allocation or a free. */
 export const allocationPairRow = rowOrReason(
   {
@@ -36,10 +41,7 @@ export const allocationPairRow = rowOrReason(
     bytes: count('Size of a block (bytes)'),
     live: count('Live blocks on each path to the driver'),
   },
-  {
-    owner: v.nullable(text('The object that owns the function a program calls; null if none was found')),
-    ...pairFields,
-  },
+  ownedPairFields,
 );
 
 /**

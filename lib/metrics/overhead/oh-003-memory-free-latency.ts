@@ -1,4 +1,6 @@
 /** OH-003: one free on an idle context among many live blocks: oldest first, newest first, at random. */
+import { choice, count, described, interval, quantity, rowOrReason, rows, stopReason, text } from '../core/details.js';
+import * as v from 'valibot';
 import type { FreeBlock, FreeRequest } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
@@ -10,7 +12,7 @@ import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';
 import { rowState } from '../core/row-state.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { allocationPairs } from './allocation-pairs.js';
+import { allocationPairRow, allocationPairs } from './allocation-pairs.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -71,7 +73,41 @@ async function beyondLatencies(context: MeasureContext, session: Session, limit:
   return { pairs, doubleFree };
 }
 
-export const memoryFreeLatency: MetricDefinition = {
+const details = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  sizes: rows(
+    rowOrReason(
+      {
+        bytes: count('Size of a block (bytes)'),
+        order: choice(['fifo', 'lifo', 'random'], 'Which block is freed: the oldest, the newest or any'),
+        live: count('Live blocks'),
+      },
+      {
+        valueUs: quantity('us', 'Median time of a free'),
+        ci95: interval('us', 'valueUs'),
+        count: count('Frees'),
+        stop: stopReason(),
+      },
+    ),
+    'A row per size and order',
+  ),
+  pairs: v.optional(
+    rows(allocationPairRow, "The free through the application's pointer and through the driver's own, in turn"),
+  ),
+  doubleFree: v.optional(
+    described(
+      v.union([
+        v.string(),
+        v.strictObject({ code: described(v.number(), 'Code of the driver'), name: text('Its name') }),
+      ]),
+      'What freeing a block twice gives, or why that was not tried',
+    ),
+  ),
+});
+
+export type MemoryFreeDetails = v.InferOutput<typeof details>;
+
+export const memoryFreeLatency: MetricDefinition<MemoryFreeDetails> = {
   id: 'OH-003',
   name: 'Memory Free Latency',
   category: 'overhead',
@@ -90,6 +126,7 @@ export const memoryFreeLatency: MetricDefinition = {
   costOf: 'cuMemFree of 2 MiB',
   functionName: 'measureMemoryFree',
   where: 'process',
+  details,
   seconds: { quick: 1, standard: 1, thorough: 15 },
   furtherProcesses: { seconds: 0.2 },
   async measure(context) {
@@ -98,32 +135,32 @@ export const memoryFreeLatency: MetricDefinition = {
     const wanted = plans(sizes, context.options.tier === 'thorough').filter(
       (plan) => !context.headlineOnly || isHeadline(plan),
     );
-    const details: Record<string, unknown>[] = [];
+    const table: MemoryFreeDetails['sizes'] = [];
     const measured: Row[] = [];
     let headline: Row | null = null;
     for (const [index, { bytes, order }] of shuffled(wanted, context.options.seed).entries()) {
       const live = liveBlocks(LIVE, bytes, limit);
       const reason = tooLarge(bytes, live, limit);
       if (reason) {
-        details.push({ bytes, order, live, unsupported: reason });
+        table.push({ bytes, order, live, unsupported: reason });
         continue;
       }
       const progress = (fraction: number) => (index + fraction) / (wanted.length + 1);
       try {
         const row = await measureRow(context, session, { bytes, order, live }, progress);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
-        details.push({ bytes, order, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
+        table.push({ bytes, order, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
         measured.push(row);
         if (isHeadline({ bytes, order })) headline = row;
       } catch (error) {
         const state = rowState(error);
         if (!state || isHeadline({ bytes, order })) throw error;
-        details.push({ bytes, order, live, ...state });
+        table.push({ bytes, order, live, ...state });
       }
     }
     const leak = returnedCheck(measured.flatMap(({ blocks }) => blocks));
     const more = context.headlineOnly ? {} : await beyondLatencies(context, session, limit, wanted.length);
-    const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));
+    const sorted = table.sort((a, b) => a.bytes - b.bytes);
     const common = { details: { limitBytes: limit, sizes: sorted, ...more }, checks: [leak] };
     if (!headline) {
       const reason = `2 MiB blocks: fewer than two may be live in ${limit} bytes`;

@@ -1,9 +1,20 @@
 /** OH-004: the start of a CUDA process, cuInit to the first kernel's result, in fresh worker processes. */
+import * as v from 'valibot';
+import { count, described, flag, quantity, rowOrReason, rows, text } from '../core/details.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { early, earlyInitialisation, implausibleInit, initialisationCheck } from '../tenants/early-initialisation.js';
-import { startChecks, startDetails, startMany, stepRows, timesRow, wholeStarts } from '../tenants/fresh-processes.js';
+import {
+  startChecks,
+  startContext,
+  startDetails,
+  startMany,
+  stepRows,
+  timesRow,
+  timesUs,
+  wholeStarts,
+} from '../tenants/fresh-processes.js';
 import { invalidBy, type MeasureContext, type MetricDefinition } from '../core/metric.js';
 import { release } from '../core/releases.js';
 import { rowState } from '../core/row-state.js';
@@ -63,7 +74,56 @@ const recreationCheck = ({ inactiveBetween, leftNvmlListBetween }: ReturnType<ty
   detail: `driver: ${inactiveBetween}, NVML: ${leftNvmlListBetween ?? 'cannot tell'}`,
 });
 
-export const contextCreationOverhead: MetricDefinition = {
+const details = v.strictObject({
+  steps: rows(
+    v.strictObject({ step: text('The step of a start'), ...timesUs('Median time of the step') }),
+    'A row per step of a start, in order',
+  ),
+  context: startContext,
+  cuCtxCreate: v.nullable(
+    described(
+      rowOrReason(
+        { processes: count('Processes') },
+        {
+          owner: v.optional(v.nullable(text('The object that owns cuCtxCreate'))),
+          context: described(v.strictObject(timesUs('Median time of the call')), 'Creation of the context'),
+          total: described(v.strictObject(timesUs('Median time of a start')), 'The whole start'),
+        },
+      ),
+      'Starts with cuCtxCreate in place of the primary context; null if there were none',
+    ),
+  ),
+  recreation: described(
+    v.strictObject({
+      retain: described(v.strictObject(timesUs('Median time of a retain')), 'Creation again'),
+      release: described(v.strictObject(timesUs('Median time of a release')), 'Release'),
+      inactiveBetween: flag('Whether the context was inactive in between, by the driver'),
+      leftNvmlListBetween: v.nullable(
+        flag('Whether the process left the list of NVML in between; null if NVML does not list it'),
+      ),
+    }),
+    'The primary context released and created again',
+  ),
+  simultaneous: rows(
+    v.union([
+      v.strictObject({
+        processes: count('Processes that start at one moment'),
+        ...timesUs('Median time to the first result'),
+        lastUs: quantity('us', 'Time to the last first result'),
+        tries: count('Tries until all processes were ready at their release'),
+      }),
+      v.strictObject({
+        processes: count('Processes that start at one moment'),
+        failed: text('Why they have no times'),
+      }),
+    ]),
+    'A row per number of simultaneous starts',
+  ),
+});
+
+export type ContextCreationDetails = v.InferOutput<typeof details>;
+
+export const contextCreationOverhead: MetricDefinition<ContextCreationDetails> = {
   id: 'OH-004',
   name: 'Context Creation Overhead',
   category: 'overhead',
@@ -76,6 +136,7 @@ export const contextCreationOverhead: MetricDefinition = {
   needs: ['fresh processes'],
   functionName: 'measureContextCreation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 3, thorough: 32 },
   besideNative: implausibleInit,
   async measure(context) {

@@ -1,4 +1,6 @@
 /** OH-005: cheap driver calls through the pointer an application gets and through the driver's own, alternating. */
+import * as v from 'valibot';
+import { count, described, flag, quantity, rows, text } from '../core/details.js';
 import type { Check } from '../../results/document.js';
 import type { PairBlock } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
@@ -6,7 +8,8 @@ import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { DEFAULT_PROFILE, readShippedProfile } from '../../results/shipped-profiles.js';
-import { pairSummary } from './pairs.js';
+import { pairSummary, pairSummaryFields } from './pairs.js';
+import { profilePricesSchema } from './oh-005-profiles.js';
 import { profileMean, type ProfileMean } from './profile-mean.js';
 import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../core/metric.js';
 import { type RowState, rowState } from '../core/row-state.js';
@@ -50,18 +53,37 @@ const SINGLE_FROM_NS = 1_000;
 /** Samples of such calls, whose median needs this many. */
 const SINGLES = { quick: 1_000, standard: 2_000, thorough: 20_000 } as const;
 
-interface Row {
-  name: string;
-  control: boolean;
-  owner: string | null;
-  intercepted: boolean;
-  overheadNs: number;
-  ci95: [number, number] | null;
-  hookedNs: number;
-  bareNs: number;
-  calls: number;
-  batches: number;
-  achievedNs: number | null;
+const details = v.strictObject({
+  headlineProfile: text('The call profile over which the value is averaged'),
+  measuredShare: described(v.number(), 'Share of the calls of that profile that were measured (0 to 1)'),
+  functions: rows(
+    v.strictObject({
+      name: text('The driver function'),
+      control: flag('Whether no known layer hooks it: its overhead is measurement error'),
+      owner: v.nullable(text('The object that owns the function a program calls; null if none was found')),
+      ...pairSummaryFields,
+      calls: count('Calls in a batch'),
+      batches: count('Paired batches'),
+      achievedNs: v.nullable(quantity('ns', 'Delay that the calibration interposer really added; null without it')),
+    }),
+    'A row per driver function',
+  ),
+  missing: rows(
+    v.union([
+      v.strictObject({ name: text('The driver function'), unsupported: text('Why it cannot be measured here') }),
+      v.strictObject({ name: text('The driver function'), failed: text('The error that ended its measurement') }),
+    ]),
+    'Functions without a row',
+  ),
+  interceptedCount: count('Functions that are intercepted, without those that resolve symbols'),
+  profiles: v.optional(profilePricesSchema),
+});
+
+export type ApiInterceptionDetails = v.InferOutput<typeof details>;
+
+type FunctionRow = ApiInterceptionDetails['functions'][number];
+
+interface Row extends FunctionRow {
   /** Paired differences, one per batch. */
   differences: Float64Array;
 }
@@ -174,7 +196,7 @@ function invalidity(check: Check, { measuredShare, unmeasured }: ProfileMean) {
   return why === null ? {} : { status: 'invalid' as const, reason: why };
 }
 
-export const apiInterceptionOverhead: MetricDefinition = {
+export const apiInterceptionOverhead: MetricDefinition<ApiInterceptionDetails> = {
   id: 'OH-005',
   name: 'API Interception Overhead',
   category: 'overhead',
@@ -188,6 +210,7 @@ export const apiInterceptionOverhead: MetricDefinition = {
   needs: [],
   functionName: 'measureApiInterception',
   where: 'process',
+  details,
   seconds: { quick: 1, standard: 1, thorough: 8 },
   async measure(context) {
     const session = await context.session();

@@ -1,4 +1,5 @@
 /** OH-005, `details.profiles[]`: the cost of one process's prices in a step of a program, by its call profile. */
+import { described, interval, quantity, rows, text } from '../core/details.js';
 import * as v from 'valibot';
 import { type CallProfile, callsOf, type Phase, stepsOf } from '../../results/call-profile.js';
 import type { MetricResult, RunDocument } from '../../results/document.js';
@@ -15,15 +16,21 @@ const functionSchema = v.object({
 
 type Row = v.InferOutput<typeof functionSchema>;
 
-interface ProfilePrice {
-  name: string;
-  callsPerStep: number;
-  /** Null if none of its calls was measured. */
-  taxUs: number | null;
-  ci95: [number, number] | null;
-  /** Calls that were not measured and are in no sum. */
-  missing: { call: string; callsPerStep: number }[];
-}
+export const profilePricesSchema = rows(
+  v.strictObject({
+    name: text('The profile, and its phase if it has several'),
+    callsPerStep: described(finite, 'Driver calls in a step'),
+    taxUs: v.nullable(quantity('us', 'What interception adds to a step; null if none of its calls was measured')),
+    ci95: interval('us', 'taxUs'),
+    missing: rows(
+      v.strictObject({ call: text('The call'), callsPerStep: described(finite, 'How often a step makes it') }),
+      'Calls that were not measured and are in no sum',
+    ),
+  }),
+  'What interception adds to a step of a program, by its call profile (--profile)',
+);
+
+type ProfilePrice = v.InferOutput<typeof profilePricesSchema>[number];
 
 /** The headline is unchanged. */
 export const withProfilePrices = (round: RunDocument, profile: CallProfile): RunDocument => ({

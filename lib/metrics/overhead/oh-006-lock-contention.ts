@@ -1,4 +1,6 @@
 /** OH-006: how much longer a tenant's driver calls take when other processes make the same calls at the same time. */
+import { choice, count, interval, quantity, rows, text } from '../core/details.js';
+import * as v from 'valibot';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
@@ -23,6 +25,7 @@ import {
   contextOf,
   grown,
   type Populated,
+  processContext,
   separable,
   type Topology,
   type SentWindow,
@@ -34,8 +37,8 @@ import { measureFunction } from '../core/measure-function.js';
 type Operation = WindowRequest['operation'];
 
 const WINDOW_MS: Record<Tier, number> = { quick: 300, standard: 500, thorough: 5_000 };
-const HEADLINE: Operation = 'allocFree';
-const OPERATIONS: readonly Operation[] = [HEADLINE, 'memGetInfo', 'launch'];
+const HEADLINE = 'allocFree';
+const OPERATIONS = ['allocFree', 'memGetInfo', 'launch'] as const satisfies readonly Operation[];
 const MOST_PROCESSES = 8;
 const ENOUGH_OPERATIONS = 2_000;
 /** Most samples per process and window; if there are more, an evenly spaced part is kept. */
@@ -47,30 +50,46 @@ const COMPARED = { count: 200, bare: 20, live: 8 } as const;
 /** Deadline in addition to the window itself. */
 const PATIENCE_MS = 60_000;
 
-interface Row {
-  operation: Operation;
-  topology: Topology;
-  processes: number;
-  /** Medians over the processes, of each one's own median and 99th percentile; null if there is none. */
-  p50Us: number | null;
-  p99Us: number | null;
-  /** Interval of p50Us over the processes; null below six. */
-  ci95: [number, number] | null;
-  /** The fewest of any process. */
-  operations: number;
-  /** The time in which all were working. */
-  commonMs: number | null;
-  /** How often blocks were written and read back, besides the operations: the fewest of any process. */
-  verified?: number;
-  invalid?: string;
-}
+const topology = choice(['shared', 'separate'], 'Whether the processes share one tenant or have one each');
+
+const details = v.strictObject({
+  rows: rows(
+    v.strictObject({
+      operation: choice(OPERATIONS, 'The calls that every process repeats'),
+      topology,
+      processes: count('Processes at once'),
+      verified: v.optional(count('How often blocks were written and read back, the fewest of any process')),
+      p50Us: v.nullable(quantity('us', "Median over the processes of each one's own median; null if there is none")),
+      ci95: interval('us', 'p50Us over the processes'),
+      p99Us: v.nullable(
+        quantity('us', "Median over the processes of each one's own 99th percentile; null if one has none"),
+      ),
+      operations: count('Operations, the fewest of any process'),
+      commonMs: v.nullable(quantity('ms', 'The time in which all were working; null if there is none')),
+      invalid: v.optional(text('Why the row has no times')),
+    }),
+    'A row per operation, topology and number of processes',
+  ),
+  leftOut: rows(
+    v.strictObject({ topology, processes: count('Processes that did not fit'), reason: text('Why they did not') }),
+    'Numbers of processes that were left out',
+  ),
+  usableCores: count('Processors that the benchmark may use'),
+  windowMs: quantity('ms', 'Length of a window'),
+  context: v.optional(processContext),
+  p99DifferenceUs: v.nullable(quantity('us', 'The value, computed from 99th percentiles; null without them')),
+});
+
+export type LockContentionDetails = v.InferOutput<typeof details>;
+
+type Row = LockContentionDetails['rows'][number];
 
 interface Sweep {
   rows: Row[];
   /** Memory before and after, for every process and window of allocations. */
   memory: MemorySpan[];
   /** Why there were not more processes. */
-  leftOut: { topology: Topology; processes: number; reason: string } | null;
+  leftOut: LockContentionDetails['leftOut'][number] | null;
   contexts: readonly TenantContext[];
   /** Whether the driver serves the allocations of the first process. */
   served: readonly Check[];
@@ -176,11 +195,11 @@ function judge(
   rows: readonly Row[],
   returned: Check,
   served: readonly Check[],
-  details: Record<string, unknown>,
-): Measured {
+  found: Omit<LockContentionDetails, 'p99DifferenceUs'>,
+): Measured<LockContentionDetails> {
   const headline = rows.filter(({ operation, topology }) => operation === HEADLINE && topology === 'shared');
   const [alone, most] = [headline[0], headline.at(-1)];
-  if (!alone || !most || most.processes < 2) return unsupported('fewer than 2 processes fit into memory', details);
+  if (!alone || !most || most.processes < 2) return unsupported('fewer than 2 processes fit into memory', found);
   const bad = [alone, most].find(({ invalid }) => invalid !== undefined);
   const growth = (a: number | null, b: number | null) => (a === null || b === null ? null : b - a);
   return {
@@ -193,7 +212,7 @@ function judge(
     ciScope: 'between-processes',
     processes: most.processes,
     headline: null,
-    details: { ...details, p99DifferenceUs: growth(alone.p99Us, most.p99Us) },
+    details: { ...found, p99DifferenceUs: growth(alone.p99Us, most.p99Us) },
     checks: [...checksOf(rows), returned, ...served],
   };
 }
@@ -212,7 +231,7 @@ const contention = (operation: Operation, title: string): LineChart => ({
   where: { operation, topology: 'shared' },
 });
 
-export const lockContention: MetricDefinition = {
+export const lockContention: MetricDefinition<LockContentionDetails> = {
   id: 'OH-006',
   name: 'Shared Region Lock Contention',
   category: 'overhead',
@@ -232,6 +251,7 @@ export const lockContention: MetricDefinition = {
     contention('memGetInfo', 'Asking for free memory against processes'),
     contention('launch', 'Launch against processes'),
   ],
+  details,
   seconds: { quick: 6, standard: 14, thorough: 135 },
   async measure(context) {
     const { usableCores } = hostInfo();

@@ -1,4 +1,6 @@
 /** OH-007: how the cost of an allocation and a free grows with the number of live blocks, which a layer may track. */
+import * as v from 'valibot';
+import { count, described, interval, quantity, rowOrReason, rows, text } from '../core/details.js';
 import { percent } from '../../environment/machine-health.js';
 import type { LiveSetCell } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
@@ -14,7 +16,7 @@ import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';
 import { type RowState, rowState } from '../core/row-state.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { allocationPairs } from './allocation-pairs.js';
+import { allocationPairRow, allocationPairs, ownedPairFields } from './allocation-pairs.js';
 import { memoryRoom } from './memory-sizes.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -104,6 +106,13 @@ const isOfQuery = (error: unknown): boolean =>
     : error instanceof BenchError && error.code === 'FUNCTION_MISSING' && error.message.startsWith(QUERY);
 
 const pairsOf = ({ allocNs, freeNs }: LiveSetCell): Float64Array => allocNs.map((ns, i) => ns + (freeNs[i] as number));
+
+const lineFields = {
+  slopeNsPerBlock: quantity('ns', 'What each live block adds'),
+  slopeCi95: interval('ns', 'slopeNsPerBlock'),
+  interceptNs: quantity('ns', 'The line at no live block'),
+  residualCv: described(v.number(), 'Residual standard deviation of the line, relative to the mean of the cells'),
+};
 
 interface Fit {
   valueNs: number;
@@ -221,7 +230,49 @@ function roomFor(lives: readonly number[], limit: number) {
   };
 }
 
-export const memoryTrackingOverhead: MetricDefinition = {
+const details = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  bytes: count('Size of a block (bytes)'),
+  leftOut: rows(
+    v.strictObject({ live: count('Live blocks'), unsupported: text('Why so many have no cell') }),
+    'Numbers of live blocks that were left out',
+  ),
+  ...lineFields,
+  cells: rows(
+    v.strictObject({
+      live: count('Live blocks'),
+      pairNs: quantity('ns', 'An allocation and its free'),
+      ci95: interval('ns', 'pairNs'),
+      lineNs: v.optional(quantity('ns', 'The same on the line')),
+      allocNs: quantity('ns', 'An allocation'),
+      freeNs: quantity('ns', 'A free'),
+      queryNs: v.optional(quantity('ns', 'A call of cuPointerGetAttribute')),
+      count: count('Pairs of an allocation and its free'),
+    }),
+    'A row per number of live blocks: trimmed means over visits of the median in each',
+  ),
+  calls: v.optional(
+    rows(
+      rowOrReason(
+        { call: text('The call') },
+        {
+          valueNs: quantity('ns', 'The call at 1 024 live blocks, on its line'),
+          ci95: interval('ns', 'valueNs'),
+          ...lineFields,
+        },
+      ),
+      'The line of each call',
+    ),
+  ),
+  pairs: v.optional(
+    rows(allocationPairRow, "Both calls through the application's pointer and through the driver's own, in turn"),
+  ),
+  pairsTogether: v.optional(described(v.strictObject(ownedPairFields), 'The pair of an allocation and its free')),
+});
+
+export type MemoryTrackingDetails = v.InferOutput<typeof details>;
+
+export const memoryTrackingOverhead: MetricDefinition<MemoryTrackingDetails> = {
   id: 'OH-007',
   name: 'Memory Tracking Overhead',
   category: 'overhead',
@@ -247,6 +298,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
       fromX: 1,
     },
   ],
+  details,
   seconds: { quick: 1, standard: 1, thorough: 2 },
   furtherProcesses: { seconds: 0.3, disturbed: /^cells off the line/ },
   async measure(context) {

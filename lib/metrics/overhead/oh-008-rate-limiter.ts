@@ -2,6 +2,8 @@
  * OH-008: the cost of a compute limit to a launch that stays far below it, in tenants of one system with and without
  * it.
  */
+import * as v from 'valibot';
+import { choice, count, interval, quantity, rowOrReason, rows } from '../core/details.js';
 import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { meanOfMedians } from '../../stats/rule/difference.js';
@@ -15,12 +17,12 @@ import { type RowState, rowState } from '../core/row-state.js';
 import { demandCheck, waitsIn } from './launch-waits.js';
 import { measureFunction } from '../core/measure-function.js';
 
-const CALLS: readonly PacedCall[] = [
+const CALLS = [
   'cuLaunchKernel',
   'cuLaunchKernelEx',
   'cuLaunchCooperativeKernel',
   'cuGraphLaunch',
-];
+] as const satisfies readonly PacedCall[];
 const HEADLINE: PacedCall = 'cuLaunchKernel';
 /** One launch of a 10 µs kernel per millisecond: a hundredth of the card's time. */
 const PERIOD_NS = 1_000_000;
@@ -191,7 +193,32 @@ const headlineSamples = ({ pairs }: MeasuredRow): Float64Array =>
     ),
   );
 
-export const rateLimiterOverhead: MetricDefinition = {
+const launchRow = rowOrReason(
+  {
+    call: choice(CALLS, 'The launch call'),
+    grid: count('Blocks of the grid'),
+    spinNs: quantity('ns', 'How long the kernel runs'),
+  },
+  {
+    overheadNs: quantity('ns', 'What the limit adds to a launch: median over turns, mean over pairs of processes'),
+    ci95: interval('ns', 'overheadNs'),
+    withNs: quantity('ns', 'Median launch with the limit'),
+    withoutNs: quantity('ns', 'Median launch without it'),
+    count: count('Launches of each process'),
+    waits: count('Launches with the limit that waited for tokens'),
+  },
+);
+
+const details = v.strictObject({
+  limitPercent: quantity('%', 'The limit of the tenant with one'),
+  pairs: count('Pairs of processes, one with the limit and one without'),
+  calls: rows(launchRow, 'A row per launch call, of a kernel of 10 us'),
+  grids: rows(launchRow, 'A row per launch call and grid, of a kernel that ends at once'),
+});
+
+export type RateLimiterDetails = v.InferOutput<typeof details>;
+
+export const rateLimiterOverhead: MetricDefinition<RateLimiterDetails> = {
   id: 'OH-008',
   name: 'Rate Limiter Overhead',
   category: 'overhead',
@@ -205,12 +232,14 @@ export const rateLimiterOverhead: MetricDefinition = {
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureRateLimiter',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 6, thorough: 150 },
   async measure(context) {
     const { system } = context;
     if (system.capabilities.computeLimit === 'none') return unsupported('layer has no compute limit');
     const own = system.limits().smPercent ?? 100;
-    const limited: Partial<Limits> = { smPercent: own < 100 ? own : DEFAULT_PERCENT };
+    const limitPercent = own < 100 ? own : DEFAULT_PERCENT;
+    const limited: Partial<Limits> = { smPercent: limitPercent };
     const reach = reachCheck(startsDiffer(system, limited, NO_LIMIT));
     const rows = await measureRows(context, limited);
     if (typeof rows === 'string') return unsupported(rows);
@@ -231,7 +260,7 @@ export const rateLimiterOverhead: MetricDefinition = {
       headline: headlineSamples(headline),
       blocks: Float64Array.from(pairs > 1 ? ofPairs.map(medianOf) : (ofPairs[0] ?? [])),
       details: {
-        limitPercent: limited.smPercent,
+        limitPercent,
         pairs,
         calls: describeAll(rows.filter(isPath)),
         grids: describeAll(rows.filter((row) => !isPath(row))),

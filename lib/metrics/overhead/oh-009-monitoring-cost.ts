@@ -1,11 +1,13 @@
 /** OH-009: the processor time that the threads and processes of driver and layer use in an idle tenant. */
+import * as v from 'valibot';
+import { count, described, quantity, rows, text } from '../core/details.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import type { ThreadReading, ThreadUse } from '../../workers/threads.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { measureFunction } from '../core/measure-function.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
@@ -149,7 +151,7 @@ async function sweep(context: MeasureContext, populated: Populated): Promise<Swe
   return { byCount, leftOut: null, context: contextOf(populated.scene) };
 }
 
-function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured {
+function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured<MonitoringCostDetails> {
   const [alone] = byCount;
   if (!alone) return unsupported('no process fits into memory', { leftOut });
   const rows = byCount.map(rowOf);
@@ -164,7 +166,45 @@ function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured
   };
 }
 
-export const monitoringCost: MetricDefinition = {
+const details = v.strictObject({
+  rows: rows(
+    v.strictObject({
+      processes: count('Idle tenants'),
+      cpuPercent: quantity(
+        '%',
+        'Processor time of the threads and processes of driver and layer, of one processor: median over tenants',
+      ),
+      wakeupsPerSecond: described(v.number(), 'How often they woke up per second: median over tenants'),
+      rssGrowthBytes: described(
+        v.number(),
+        'Growth of resident memory since before the first driver call: median over tenants (bytes)',
+      ),
+      ownCpuPercent: quantity('%', "Processor time of the benchmark's own threads: median over tenants"),
+    }),
+    'A row per number of idle tenants',
+  ),
+  threads: rows(
+    v.strictObject({
+      tid: count('Its id'),
+      comm: text('Its name'),
+      cpuMs: quantity('ms', 'Processor time in the window'),
+      wakeups: count('How often it woke up in the window'),
+    }),
+    'A row per thread of driver and layer, of the tenant that is alone',
+  ),
+  leftOut: v.nullable(
+    described(
+      v.strictObject({ processes: count('Tenants that did not fit'), reason: text('Why they did not') }),
+      'Why there were not more tenants; null if there were',
+    ),
+  ),
+  windowMs: quantity('ms', 'Length of the window'),
+  context: v.optional(processContext),
+});
+
+export type MonitoringCostDetails = v.InferOutput<typeof details>;
+
+export const monitoringCost: MetricDefinition<MonitoringCostDetails> = {
   id: 'OH-009',
   name: 'NVML Polling Overhead',
   category: 'overhead',
@@ -179,6 +219,7 @@ export const monitoringCost: MetricDefinition = {
   costOf: 'processor time of an idle tenant',
   functionName: 'measureMonitoringCost',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 15, thorough: 66 },
   async measure(context) {
     const topology = separable(context.system) ? 'separate' : 'shared';

@@ -1,10 +1,12 @@
 /** OH-010: a fixed end-to-end unit of work, repeated: how much of the card's throughput a layer leaves. */
+import * as v from 'valibot';
+import { choice, count, described, interval, quantity, rowOrReason, rows } from '../core/details.js';
 import type { Tier } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
 import { type SentAnswerOf, sessionTaskOf } from '../../workers/session-task.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { rowState } from '../core/row-state.js';
-import { contextOf, type TenantPlan, withTenants } from '../tenants/tenants.js';
+import { contextOf, processContext, type TenantPlan, withTenants } from '../tenants/tenants.js';
 import { NS_PER_MS, scaled } from '../core/units.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -57,11 +59,35 @@ async function limitedRow(context: MeasureContext, smPercent: number | null) {
   } catch (error) {
     const state = rowState(error);
     if (!state) throw error;
-    return { limits: 'as configured', ...state };
+    return { limits: 'as configured' as const, ...state };
   }
 }
 
-export const throughputDegradation: MetricDefinition = {
+const details = v.strictObject({
+  unitsPerSecond: described(v.number(), 'Units of work per second without limits, of the time in units'),
+  rows: rows(
+    rowOrReason(
+      { limits: choice(['none', 'as configured'], 'The limits of the tenant') },
+      {
+        unitsPerSecond: described(v.number(), 'Units of work per second, of the time in units'),
+        unitMs: quantity('ms', 'Median time of a unit'),
+        unitCi95: interval('ms', 'unitMs'),
+        units: count('Units of work'),
+        untimedUnits: count('Units before them'),
+        smPercent: v.optional(v.nullable(quantity('%', 'The compute limit; null without one'))),
+        perConfiguredShare: v.optional(
+          described(v.number(), 'Units per second, divided by the share that the limit leaves'),
+        ),
+      },
+    ),
+    'A row without limits, and one with those of the system',
+  ),
+  context: v.optional(processContext),
+});
+
+export type ThroughputDetails = v.InferOutput<typeof details>;
+
+export const throughputDegradation: MetricDefinition<ThroughputDetails> = {
   id: 'OH-010',
   name: 'Total Throughput Degradation',
   category: 'overhead',
@@ -73,6 +99,7 @@ export const throughputDegradation: MetricDefinition = {
   needs: ['a native arm'],
   functionName: 'measureThroughput',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 3, standard: 6, thorough: 16 },
   againstNative: {
     arm: ({ unitsPerSecond: rate }) => (typeof rate === 'number' ? rate : null),

@@ -10,16 +10,16 @@ import { HOST_STEP_NS } from '../core/units.js';
 /** The share of the pairs that is left out at each end of the trimmed mean: a stall of one call in fifty still counts. */
 const TRIMMED = 0.01;
 
-/** Details of the pairs of a call. */
-export const pairFields = {
+/** Schema of what `pairSummary` says of a call, and the same with their number. */
+export const pairSummaryFields = {
   intercepted: flag("Whether the application's pointer leads elsewhere than to the driver's own function"),
   overheadNs: quantity('ns', 'Median difference of the pairs: what the layer adds to a call'),
   ci95: interval('ns', 'overheadNs'),
   trimmedNs: quantity('ns', 'Mean difference without the lowest and highest hundredth of the pairs'),
   hookedNs: quantity('ns', "Median time of a call through the application's pointer"),
   bareNs: quantity('ns', "Median time of a call of the driver's own function"),
-  pairs: count('Number of pairs'),
 };
+export const pairFields = { ...pairSummaryFields, pairs: count('Number of pairs') };
 
 /**
  * Medians in nanoseconds per call; the overhead is the median of the pairs' differences, not the difference of the

@@ -1,4 +1,6 @@
 /** Starts fresh worker processes in batches, with checks that each was a real start. */
+import { choice, count, described, interval, quantity, text } from '../core/details.js';
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import type { ContextApi } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
@@ -83,6 +85,15 @@ export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
 
 type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
 
+const ofTimes = (unit: string, key: string) => ({
+  ci95: interval(unit, key),
+  count: count('Times behind the median'),
+});
+
+/** Schemas of `timesRow`. */
+export const timesUs = (about: string) => ({ valueUs: quantity('us', about), ...ofTimes('us', 'valueUs') });
+export const timesMs = (about: string) => ({ valueMs: quantity('ms', about), ...ofTimes('ms', 'valueMs') });
+
 /** A table row of times in nanoseconds, under `key` in the unit given by `divisor`. */
 export function timesRow<Key extends string>(times: readonly number[], key: Key, divisor: number): Row<Key> {
   const { value, ci95 } = scaled(median(times), divisor);
@@ -96,6 +107,16 @@ export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], k
     return times.length > 0 ? [{ step: name.replace(/Ns$/, ''), ...timesRow(times, key, divisor) }] : [];
   });
 }
+
+/** Schema of `contextDetails`. */
+export const startContext = described(
+  v.strictObject({
+    function: v.optional(text('The driver function that created it')),
+    owner: v.nullable(text('The object that owns the function; null if none was found')),
+    loadingMode: v.optional(v.nullable(choice(['eager', 'lazy'], 'How the driver loads modules'))),
+  }),
+  'The context of the first process',
+);
 
 /** The first process's context function; the proofs compare the owners in all other processes with it. */
 export function contextDetails([first]: readonly Pick<

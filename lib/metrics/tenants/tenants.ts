@@ -1,4 +1,6 @@
 /** Tenants that all do the same work at the same time, and the window in which all of them worked. */
+import * as v from 'valibot';
+import { described, text } from '../core/details.js';
 import type { Limits, System } from '../../systems/system.js';
 import { type Activity, overlapAtWork, type Span } from '../../workers/activity.js';
 import type { Scene } from '../../workers/scene.js';
@@ -42,6 +44,15 @@ export function withTenants<T>(
     return use({ scene, growTo });
   });
 }
+
+/** Schema of `contextOf`. */
+export const processContext = described(
+  v.strictObject({
+    function: text('The driver function that created it'),
+    owner: v.nullable(text('The object that owns the function; null if none was found')),
+  }),
+  'The context of the first process',
+);
 
 /** The first process's entry for `details.context`; the proofs compare the owners in all other processes with it. */
 export const contextOf = ({ contexts }: Pick<Scene, 'contexts'>): TenantContext | undefined => contexts[0];
