@@ -1,4 +1,6 @@
 /** BW-001: the share of its entitled memory bandwidth that the worst-off tenant gets. */
+import * as v from 'valibot';
+import { choice, count, interval, quantity, rows, text } from '../core/details.js';
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
 import { ratioInterval } from '../../stats/rule/combined.js';
@@ -9,6 +11,7 @@ import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
+import { processContext } from '../tenants/tenants.js';
 import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
 import {
   alone,
@@ -52,7 +55,7 @@ function rowOf(kind: StreamKind, together: Together, alone: Alone) {
     aggregatePercent: (100 * sum(rates)) / alone.gbPerSecond,
     gbPerSecond: rates,
     aloneGbPerSecond: alone.gbPerSecond,
-    aloneWindowsGbPerSecond: alone.windows,
+    aloneWindowsGbPerSecond: [...alone.windows],
     percentOfCeiling: alone.ceilingGbs === 0 ? null : (100 * alone.gbPerSecond) / alone.ceilingGbs,
     bufferBytes: alone.bufferBytes,
     spanMs,
@@ -60,10 +63,13 @@ function rowOf(kind: StreamKind, together: Together, alone: Alone) {
   };
 }
 
-const described = (found: Case, alone: Alone) =>
+const rowOrReasonOf = (found: Case, alone: Alone) =>
   'reason' in found ? { kind: found.kind, unsupported: found.reason } : rowOf(found.kind, found.together, alone);
 
-async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamTimes): Promise<Measured> {
+async function measure(
+  context: MeasureContext,
+  { aloneMs, togetherMs }: StreamTimes,
+): Promise<Measured<BandwidthIsolationDetails>> {
   const { tier } = context.options;
   const kinds = KINDS[tier];
   const whole: Alone[] = [];
@@ -72,11 +78,17 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
     context.progress(`${kind} alone`, (0.5 * whole.length) / kinds.length);
   }
   const found = await equalTenants(context, HEADLINE, kinds, togetherMs);
-  const rows = found.cases.map((each, i) => described(each, whole[i] as Alone));
-  const details = { tenants: HEADLINE, quotaPercent: found.quotaPercent, rows, binMs: BIN_MS, context: found.context };
-  const headline = rows[0];
+  const table = found.cases.map((each, i) => rowOrReasonOf(each, whole[i] as Alone));
+  const known = {
+    tenants: HEADLINE,
+    quotaPercent: found.quotaPercent,
+    rows: table,
+    binMs: BIN_MS,
+    context: found.context,
+  };
+  const headline = table[0];
   if (!headline || 'unsupported' in headline)
-    return unsupported(headline?.unsupported ?? 'no tenant streamed memory', details);
+    return unsupported(headline?.unsupported ?? 'no tenant streamed memory', known);
   const rates = found.cases.flatMap((each) => ('together' in each ? together(each.kind, each.together.rates) : []));
   const checks = [
     ...kinds.flatMap((kind, i) => aloneChecks(kind, whole[i] as Alone)),
@@ -89,18 +101,51 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
     ciScope: 'within-process',
     processes: HEADLINE,
     headline: null,
-    details,
+    details: known,
     checks,
   };
 }
 
 /** With given times, for tests; without them the tier decides. */
 export const bandwidthIsolationBy =
-  (times?: StreamTimes): MetricDefinition['measure'] =>
+  (times?: StreamTimes): MetricDefinition<BandwidthIsolationDetails>['measure'] =>
   (context) =>
     measure(context, times ?? TIMES[context.options.tier]);
 
-export const bandwidthIsolation: MetricDefinition = {
+const rate = v.pipe(v.number(), v.finite());
+const kind = choice(STREAM_KINDS, 'What the tenants do');
+
+const details = v.strictObject({
+  tenants: count('Tenants'),
+  quotaPercent: v.nullable(quantity('%', 'Compute quota of each; null if the system sets none')),
+  rows: rows(
+    v.union([
+      v.strictObject({
+        kind,
+        worstPercent: quantity('%', 'The worst-off tenant, of an equal part of what one moves alone'),
+        ci95: interval('%', 'worstPercent'),
+        aggregatePercent: quantity('%', 'All tenants, of what one moves alone'),
+        gbPerSecond: rows(rate, 'The rate of each tenant (GB/s)'),
+        aloneGbPerSecond: quantity('GB/s', 'One tenant alone'),
+        aloneWindowsGbPerSecond: rows(rate, 'The same in each of its windows (GB/s)'),
+        percentOfCeiling: v.nullable(
+          quantity('%', 'One tenant alone, of what the memory can move; null if that is not known'),
+        ),
+        bufferBytes: count('Size of a buffer (bytes)'),
+        spanMs: quantity('ms', 'The time in which all tenants streamed'),
+        bins: count('Windows from which the interval is drawn'),
+      }),
+      v.strictObject({ kind, unsupported: text('Why the row has no numbers') }),
+    ]),
+    'A row per kind of stream',
+  ),
+  binMs: quantity('ms', 'Length of the windows'),
+  context: v.optional(processContext),
+});
+
+export type BandwidthIsolationDetails = v.InferOutput<typeof details>;
+
+export const bandwidthIsolation: MetricDefinition<BandwidthIsolationDetails> = {
   id: 'BW-001',
   name: 'Memory Bandwidth Isolation',
   category: 'bandwidth',
@@ -113,6 +158,7 @@ export const bandwidthIsolation: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureBandwidthIsolation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 5, standard: 28, thorough: 50 },
   measure: bandwidthIsolationBy(),
 };

@@ -1,4 +1,6 @@
 /** BW-002: whether tenants that are entitled to equal parts of the memory's bandwidth get equal parts. */
+import * as v from 'valibot';
+import { count, described, quantity, rows, text } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import { jain, jainCi95 } from '../../stats/jain.js';
 import { quantile } from '../../stats/quantile.js';
@@ -7,6 +9,7 @@ import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
+import { processContext } from '../tenants/tenants.js';
 import { type EqualTenants, equalTenants, HEADLINE, TIMES } from './equal-tenants.js';
 import { BIN_MS, boundCheck, type Rate, STREAM_KINDS, together } from './streams.js';
 
@@ -16,19 +19,33 @@ const COUNTS: Record<Tier, readonly number[]> = {
   thorough: [2, HEADLINE, 8],
 };
 
-interface Row {
-  tenants: number;
-  jain: number | null;
-  ci95: [number, number] | null;
-  minOverMax: number | null;
-  /** 5th percentile of the index over bins of 100 ms; null with too few samples for it. */
-  binJainP5: number | null;
-  binJainMin: number | null;
-  gbPerSecond: number[];
-  leastGbPerSecond: number | null;
-  bins: number;
-  unsupported?: string;
-}
+const known = 'null if it was not measured';
+
+const details = v.strictObject({
+  rows: rows(
+    v.strictObject({
+      tenants: count('Tenants'),
+      jain: v.nullable(described(v.number(), `Jain's index of their rates; ${known}`)),
+      ci95: described(v.nullable(v.tuple([v.number(), v.number()])), '95 % interval of jain; null without one'),
+      minOverMax: v.nullable(described(v.number(), `The lowest rate, divided by the highest; ${known}`)),
+      binJainP5: v.nullable(
+        described(v.number(), '5th percentile of the index over windows; null with too few of them'),
+      ),
+      binJainMin: v.nullable(described(v.number(), `The lowest index of a window; ${known}`)),
+      gbPerSecond: rows(v.pipe(v.number(), v.finite()), 'The rate of each tenant (GB/s)'),
+      leastGbPerSecond: v.nullable(quantity('GB/s', `The lowest rate; ${known}`)),
+      bins: count('Windows in which all tenants streamed'),
+      unsupported: v.optional(text('Why the row has no numbers')),
+    }),
+    'A row per number of tenants',
+  ),
+  binMs: quantity('ms', 'Length of the windows'),
+  context: v.optional(processContext),
+});
+
+export type BandwidthFairnessDetails = v.InferOutput<typeof details>;
+
+type Row = BandwidthFairnessDetails['rows'][number];
 
 const nothing = (tenants: number, reason: string): Row => ({
   tenants,
@@ -67,27 +84,27 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
   };
 }
 
-async function measure(context: MeasureContext, togetherMs: number): Promise<Measured> {
+async function measure(context: MeasureContext, togetherMs: number): Promise<Measured<BandwidthFairnessDetails>> {
   const { tier, seed } = context.options;
-  const rows: Row[] = [];
+  const table: Row[] = [];
   const windows: { rate: Rate; ceilingGbs: number }[] = [];
   let entered: EqualTenants['context'];
   for (const count of COUNTS[tier]) {
     // BW-001 measures four tenants with all kinds of streams; both metrics use the same windows.
     const kinds = count === HEADLINE && tier !== 'quick' ? STREAM_KINDS : (['read'] as const);
-    const found = await equalTenants(context, count, kinds, togetherMs);
-    rows.push(rowOf(found, seed));
-    for (const each of found.cases)
+    const equal = await equalTenants(context, count, kinds, togetherMs);
+    table.push(rowOf(equal, seed));
+    for (const each of equal.cases)
       if ('together' in each) {
         const { rates, ceilingGbs } = each.together;
         windows.push({ rate: together(`${count} tenants, ${each.kind}`, rates), ceilingGbs });
       }
-    entered ??= found.context;
-    context.progress(`${count} tenants`, rows.length / COUNTS[tier].length);
+    entered ??= equal.context;
+    context.progress(`${count} tenants`, table.length / COUNTS[tier].length);
   }
-  const details = { rows, binMs: BIN_MS, context: entered };
-  const headline = rows.find(({ tenants }) => tenants === HEADLINE) as Row;
-  if (headline.unsupported !== undefined) return unsupported(headline.unsupported, details);
+  const found = { rows: table, binMs: BIN_MS, context: entered };
+  const headline = table.find(({ tenants }) => tenants === HEADLINE) as Row;
+  if (headline.unsupported !== undefined) return unsupported(headline.unsupported, found);
   const idle = headline.gbPerSecond.filter((rate) => rate === 0).length;
   const checks: Check[] = [
     {
@@ -107,18 +124,18 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
     ciScope: 'within-process',
     processes: HEADLINE,
     headline: null,
-    details,
+    details: found,
     checks,
   };
 }
 
 /** With a given window, for tests; without one the tier decides. */
 export const bandwidthFairnessBy =
-  (togetherMs?: number): MetricDefinition['measure'] =>
+  (togetherMs?: number): MetricDefinition<BandwidthFairnessDetails>['measure'] =>
   (context) =>
     measure(context, togetherMs ?? TIMES[context.options.tier].togetherMs);
 
-export const bandwidthFairness: MetricDefinition = {
+export const bandwidthFairness: MetricDefinition<BandwidthFairnessDetails> = {
   id: 'BW-002',
   name: 'Bandwidth Fairness Index',
   category: 'bandwidth',
@@ -145,6 +162,7 @@ export const bandwidthFairness: MetricDefinition = {
       point: { x: 'tenants', y: 'jain' },
     },
   ],
+  details,
   seconds: { quick: 4, standard: 40, thorough: 60 },
   measure: bandwidthFairnessBy(),
 };

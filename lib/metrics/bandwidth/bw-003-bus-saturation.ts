@@ -1,11 +1,13 @@
 /**
  * BW-003: whether tenants that each use an eighth of the GPU together reach the memory bandwidth of one process alone.
  */
+import * as v from 'valibot';
+import { count, described, quantity, rows, text } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { alone, type Alone, aloneChecks, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
 interface SaturationPlan {
@@ -26,21 +28,37 @@ const SATURATED = 0.95;
 /** More tenants may move less than fewer tenants; up to this fraction of the plateau the difference is noise. */
 const NOISE = 0.1;
 
-interface Row {
-  tenants: number;
-  aggregateGbPerSecond: number | null;
-  ofAlone: number | null;
-  unsupported?: string;
-}
+const rate = v.pipe(v.number(), v.finite());
+
+const details = v.strictObject({
+  rows: rows(
+    v.strictObject({
+      tenants: count('Tenants'),
+      aggregateGbPerSecond: v.nullable(quantity('GB/s', 'All of them together; null if it was not measured')),
+      ofAlone: v.nullable(described(rate, 'The same, divided by the rate of one process; null if it was not measured')),
+      unsupported: v.optional(text('Why the row has no numbers')),
+    }),
+    'A row per number of tenants',
+  ),
+  n95: v.nullable(count('The fewest tenants that reach 95 % of the last row; null if none do')),
+  blocksOfTenant: count('Blocks of the kernel of a tenant'),
+  aloneGbPerSecond: quantity('GB/s', 'One process with all blocks'),
+  aloneWindowsGbPerSecond: rows(rate, 'The same in each of its windows (GB/s)'),
+  context: v.optional(processContext),
+});
+
+export type BusSaturationDetails = v.InferOutput<typeof details>;
+
+type Row = BusSaturationDetails['rows'][number];
 
 async function sweep(context: MeasureContext, populated: Populated, plan: SaturationPlan, whole: Alone) {
   const blocks = Math.ceil(whole.multiprocessors / MOST);
-  const rows: Row[] = [];
+  const table: Row[] = [];
   for (const tenants of plan.tenants) {
     const before = populated.scene.workers.length;
     const reason = await grown(populated, tenants);
     if (reason !== null) {
-      rows.push({ tenants, aggregateGbPerSecond: null, ofAlone: null, unsupported: reason });
+      table.push({ tenants, aggregateGbPerSecond: null, ofAlone: null, unsupported: reason });
       break;
     }
     const workers = populated.scene.workers.slice(0, tenants);
@@ -52,15 +70,15 @@ async function sweep(context: MeasureContext, populated: Populated, plan: Satura
     );
     const together = togetherIn(all, BIN_MS);
     const aggregate = together === null ? null : together.rates.reduce((sum, rate) => sum + rate, 0);
-    rows.push({
+    table.push({
       tenants,
       aggregateGbPerSecond: aggregate,
       ofAlone: aggregate === null ? null : aggregate / whole.gbPerSecond,
       ...(aggregate === null && { unsupported: 'the tenants did not run at the same time' }),
     });
-    context.progress(`${tenants} tenants`, rows.length / plan.tenants.length);
+    context.progress(`${tenants} tenants`, table.length / plan.tenants.length);
   }
-  return { rows, blocks, entered: contextOf(populated.scene) };
+  return { table, blocks, entered: contextOf(populated.scene) };
 }
 
 const rateOf = ({ aggregateGbPerSecond }: Row): number => aggregateGbPerSecond ?? 0;
@@ -77,21 +95,21 @@ function monotone(rows: readonly Row[]): Check {
   };
 }
 
-async function measure(context: MeasureContext, plan: SaturationPlan): Promise<Measured> {
+async function measure(context: MeasureContext, plan: SaturationPlan): Promise<Measured<BusSaturationDetails>> {
   const whole = await alone(context, 'read', plan.aloneMs);
   const topology = separable(context.system) ? 'separate' : 'shared';
-  const { rows, blocks, entered } = await withTenants(context, { topology }, (populated) =>
+  const { table, blocks, entered } = await withTenants(context, { topology }, (populated) =>
     sweep(context, populated, plan, whole),
   );
-  const plateau = rows.at(-1) as Row;
-  const n95 = rows.find((row) => rateOf(row) >= SATURATED * rateOf(plateau))?.tenants ?? null;
-  const ofAlone = { aloneGbPerSecond: whole.gbPerSecond, aloneWindowsGbPerSecond: whole.windows };
-  const details = { rows, n95, blocksOfTenant: blocks, ...ofAlone, context: entered };
-  if (plateau.ofAlone === null) return unsupported(plateau.unsupported ?? 'no tenant streamed memory', details);
-  const rates = rows.flatMap(({ tenants, aggregateGbPerSecond: gbs }) =>
+  const plateau = table.at(-1) as Row;
+  const n95 = table.find((row) => rateOf(row) >= SATURATED * rateOf(plateau))?.tenants ?? null;
+  const ofAlone = { aloneGbPerSecond: whole.gbPerSecond, aloneWindowsGbPerSecond: [...whole.windows] };
+  const found = { rows: table, n95, blocksOfTenant: blocks, ...ofAlone, context: entered };
+  if (plateau.ofAlone === null) return unsupported(plateau.unsupported ?? 'no tenant streamed memory', found);
+  const rates = table.flatMap(({ tenants, aggregateGbPerSecond: gbs }) =>
     gbs === null ? [] : [{ name: `${tenants} tenants`, gbs }],
   );
-  const checks = [...aloneChecks('read', whole), boundCheck(rates, whole.ceilingGbs), monotone(rows)];
+  const checks = [...aloneChecks('read', whole), boundCheck(rates, whole.ceilingGbs), monotone(table)];
   return {
     ...invalidBy(checks),
     value: plateau.ofAlone,
@@ -99,18 +117,18 @@ async function measure(context: MeasureContext, plan: SaturationPlan): Promise<M
     ciScope: 'within-process',
     processes: plateau.tenants,
     headline: null,
-    details,
+    details: found,
     checks,
   };
 }
 
 /** With a given plan, for tests; without one the tier decides. */
 export const busSaturationBy =
-  (plan?: SaturationPlan): MetricDefinition['measure'] =>
+  (plan?: SaturationPlan): MetricDefinition<BusSaturationDetails>['measure'] =>
   (context) =>
     measure(context, plan ?? PLANS[context.options.tier]);
 
-export const busSaturation: MetricDefinition = {
+export const busSaturation: MetricDefinition<BusSaturationDetails> = {
   id: 'BW-003',
   name: 'Memory Bus Saturation Point',
   category: 'bandwidth',
@@ -123,6 +141,7 @@ export const busSaturation: MetricDefinition = {
   needs: ['eight tenants'],
   functionName: 'measureBusSaturation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 7, standard: 22, thorough: 40 },
   lineCharts: [
     {

@@ -1,4 +1,6 @@
 /** BW-004: how much bandwidth a tenant that streams memory loses to neighbours that stream memory too. */
+import * as v from 'valibot';
+import { count, described, interval, quantity, rows, text } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
@@ -6,7 +8,7 @@ import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { lossPercent } from '../../stats/interference.js';
 import { NS_PER_MS } from '../core/units.js';
 import { BIN_MS, boundCheck, bytesBetween, type Rate, rehearse, stream, type Streamed, together } from './streams.js';
@@ -90,20 +92,34 @@ class Play {
   }
 }
 
-interface Row {
-  neighbours: number;
-  lossPercent: number | null;
-  ci95?: [number, number] | null;
-  /** The part of the loss that exceeds what an equal division of the bandwidth costs. */
-  excessPercent?: number;
-  aloneGbPerSecond?: number;
-  togetherGbPerSecond?: number;
-  neighboursGbPerSecond?: number[];
-  bins?: { alone: number; together: number };
-  /** Peak bandwidth of the memory; 0: unknown. */
-  ceilingGbPerSecond?: number;
-  unsupported?: string;
-}
+const details = v.strictObject({
+  rows: rows(
+    v.strictObject({
+      neighbours: count('Other tenants'),
+      lossPercent: v.nullable(quantity('%', 'What the tenant loses of its rate alone; null if it was not measured')),
+      ci95: v.optional(interval('%', 'lossPercent')),
+      excessPercent: v.optional(quantity('percentage points', 'Its loss beyond that of an equal division')),
+      aloneGbPerSecond: v.optional(quantity('GB/s', 'The tenant alone')),
+      togetherGbPerSecond: v.optional(quantity('GB/s', 'The tenant beside the others')),
+      neighboursGbPerSecond: v.optional(rows(v.pipe(v.number(), v.finite()), 'The rate of each of the others (GB/s)')),
+      bins: v.optional(
+        described(
+          v.strictObject({ alone: count('Windows alone'), together: count('Windows beside the others') }),
+          'Windows from which the interval is drawn',
+        ),
+      ),
+      ceilingGbPerSecond: v.optional(quantity('GB/s', 'What the memory can move; 0 if that is not known')),
+      unsupported: v.optional(text('Why the row has no numbers')),
+    }),
+    'A row per number of other tenants',
+  ),
+  binMs: quantity('ms', 'Length of the windows'),
+  context: v.optional(processContext),
+});
+
+export type BandwidthInterferenceDetails = v.InferOutput<typeof details>;
+
+type Row = BandwidthInterferenceDetails['rows'][number];
 
 function rowOf(neighbours: number, { alone, together, neighbours: others, ceilingGbs }: Play): Row {
   if (alone.length === 0 || together.length === 0)
@@ -132,21 +148,21 @@ function rowOf(neighbours: number, { alone, together, neighbours: others, ceilin
 }
 
 async function sweep(context: MeasureContext, populated: Populated, plan: InterferencePlan) {
-  const rows: Row[] = [];
+  const table: Row[] = [];
   for (const count of plan.neighbours) {
     const before = populated.scene.workers.length;
     const reason = await grown(populated, count + 1);
     if (reason !== null) {
-      rows.push({ neighbours: count, lossPercent: null, unsupported: reason });
+      table.push({ neighbours: count, lossPercent: null, unsupported: reason });
       break;
     }
     await rehearse(populated.scene.workers.slice(before));
     const play = new Play(populated, plan);
     await play.run(count);
-    rows.push(rowOf(count, play));
-    context.progress(`${count} neighbours`, rows.length / plan.neighbours.length);
+    table.push(rowOf(count, play));
+    context.progress(`${count} neighbours`, table.length / plan.neighbours.length);
   }
-  return { rows, entered: contextOf(populated.scene) };
+  return { table, entered: contextOf(populated.scene) };
 }
 
 const ratesOf = ({ neighbours, aloneGbPerSecond, togetherGbPerSecond, neighboursGbPerSecond = [] }: Row): Rate[] =>
@@ -157,12 +173,15 @@ const ratesOf = ({ neighbours, aloneGbPerSecond, togetherGbPerSecond, neighbours
         together(`the victim and ${neighbours} neighbours`, [togetherGbPerSecond, ...neighboursGbPerSecond]),
       ];
 
-async function measure(context: MeasureContext, plan: InterferencePlan): Promise<Measured> {
+async function measure(
+  context: MeasureContext,
+  plan: InterferencePlan,
+): Promise<Measured<BandwidthInterferenceDetails>> {
   const topology = separable(context.system) ? 'separate' : 'shared';
-  const { rows, entered } = await withTenants(context, { topology }, (populated) => sweep(context, populated, plan));
-  const details = { rows, binMs: BIN_MS, context: entered };
-  const headline = rows.at(-1) as Row;
-  if (headline.lossPercent === null) return unsupported(headline.unsupported ?? 'not measured', details);
+  const { table, entered } = await withTenants(context, { topology }, (populated) => sweep(context, populated, plan));
+  const found = { rows: table, binMs: BIN_MS, context: entered };
+  const headline = table.at(-1) as Row;
+  if (headline.lossPercent === null) return unsupported(headline.unsupported ?? 'not measured', found);
   const idle = (headline.neighboursGbPerSecond ?? []).filter((rate) => !(rate > 0)).length;
   const checks: Check[] = [
     {
@@ -170,7 +189,7 @@ async function measure(context: MeasureContext, plan: InterferencePlan): Promise
       passed: idle === 0,
       detail: idle === 0 ? `${headline.neighbours}, by stamps of the device` : `${idle} moved nothing`,
     },
-    boundCheck(rows.flatMap(ratesOf), headline.ceilingGbPerSecond ?? 0),
+    boundCheck(table.flatMap(ratesOf), headline.ceilingGbPerSecond ?? 0),
   ];
   return {
     ...invalidBy(checks),
@@ -179,18 +198,18 @@ async function measure(context: MeasureContext, plan: InterferencePlan): Promise
     ciScope: 'within-process',
     processes: headline.neighbours + 1,
     headline: null,
-    details,
+    details: found,
     checks,
   };
 }
 
 /** With a given plan, for tests; without one the tier decides. */
 export const bandwidthInterferenceBy =
-  (plan?: InterferencePlan): MetricDefinition['measure'] =>
+  (plan?: InterferencePlan): MetricDefinition<BandwidthInterferenceDetails>['measure'] =>
   (context) =>
     measure(context, plan ?? PLANS[context.options.tier]);
 
-export const bandwidthInterference: MetricDefinition = {
+export const bandwidthInterference: MetricDefinition<BandwidthInterferenceDetails> = {
   id: 'BW-004',
   name: 'Bandwidth Interference Impact',
   category: 'bandwidth',
@@ -212,6 +231,7 @@ export const bandwidthInterference: MetricDefinition = {
       point: { x: 'neighbours', y: 'togetherGbPerSecond' },
     },
   ],
+  details,
   seconds: { quick: 7, standard: 24, thorough: 120 },
   measure: bandwidthInterferenceBy(),
 };

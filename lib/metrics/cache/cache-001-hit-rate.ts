@@ -1,8 +1,10 @@
 /** CACHE-001: whether what a tenant reads again stays in the L2 cache beside a neighbour. */
+import * as v from 'valibot';
+import { quantity } from '../core/details.js';
 import type { Tier } from '../../results/document.js';
 import { measureFunction } from '../core/measure-function.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { measureBeside, type Reading, rowsOf, type VictimPlan } from './victim-rows.js';
+import { measureBeside, type Reading, rowsOf, victimDetails, type VictimPlan } from './victim-rows.js';
 
 /** A quarter of the cache, walked by all multiprocessors. */
 const VICTIM = { eighths: 2, blocks: 0 };
@@ -27,11 +29,20 @@ const READING: Reading = {
 
 /** With a plan of its own, for tests; the tier decides where there is none. */
 export const cacheHitRateBy =
-  (plan?: VictimPlan): MetricDefinition['measure'] =>
+  (plan?: VictimPlan): MetricDefinition<CacheHitRateDetails>['measure'] =>
   (context) =>
     measureBeside(context, plan ?? PLANS[context.options.tier], READING);
 
-export const cacheHitRate: MetricDefinition = {
+const details = victimDetails({
+  hitPercent: v.nullable(quantity('%', 'Loads that hit beside the neighbours; null if they were not measured')),
+  idleHitPercent: v.optional(
+    v.nullable(quantity('%', 'Loads that hit while the neighbours do nothing; null without any')),
+  ),
+});
+
+export type CacheHitRateDetails = v.InferOutput<typeof details>;
+
+export const cacheHitRate: MetricDefinition<CacheHitRateDetails> = {
   id: 'CACHE-001',
   name: 'L2 Cache Hit Rate',
   category: 'cache',
@@ -44,6 +55,7 @@ export const cacheHitRate: MetricDefinition = {
   needs: ['two tenants'],
   functionName: 'measureCacheHitRate',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 3, standard: 22, thorough: 60 },
   lineCharts: [
     {

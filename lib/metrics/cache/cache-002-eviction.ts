@@ -1,4 +1,6 @@
 /** CACHE-002: how much of a tenant's cached lines one burst of a neighbour evicts. */
+import * as v from 'valibot';
+import { count, described, interval, quantity, rows } from '../core/details.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chase } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
@@ -11,10 +13,18 @@ import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { NS_PER_MS } from '../core/units.js';
-import { calibrate, type Calibration, indistinct, latenciesIn, missesBeyond } from './calibration.js';
-import { added, type Scale, type Tally, tallyOf } from './latencies.js';
+import {
+  calibrate,
+  type Calibration,
+  calibrationDetails,
+  indistinct,
+  l2Bytes,
+  latenciesIn,
+  missesBeyond,
+} from './calibration.js';
+import { added, type Scale, scaleDetails, type Tally, tallyOf } from './latencies.js';
 
 interface EvictionPlan {
   /** Sizes of the neighbour's burst, in eighths of the cache; the value is of the first one. */
@@ -171,7 +181,7 @@ function checksOf({ eighths, rounds }: Played, calibration: Calibration): Check[
   ];
 }
 
-async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Measured> {
+async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Measured<CacheEvictionDetails>> {
   const topology = separable(context.system) ? 'separate' : 'shared';
   try {
     const found = await withTenants(context, { topology }, (populated) => play(context, populated, plan));
@@ -180,8 +190,8 @@ async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Mea
     const reason = indistinct(calibration);
     if (reason !== null) return unsupported(reason, { calibration });
     const { workingSets: _, ...card } = calibration;
-    const rows = played.map((each) => rowOf(each));
-    const [headline] = rows as [(typeof rows)[0]];
+    const table = played.map((each) => rowOf(each));
+    const [headline] = table as [(typeof table)[0]];
     const checks = checksOf(played[0] as Played, calibration);
     return {
       ...invalidBy(checks),
@@ -190,7 +200,7 @@ async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Mea
       ciScope: 'within-process',
       processes: 2,
       headline: null,
-      details: { rows: [...rows].sort((a, b) => a.burstOfL2 - b.burstOfL2), ...card, context: found.context },
+      details: { rows: [...table].sort((a, b) => a.burstOfL2 - b.burstOfL2), ...card, context: found.context },
       checks,
     };
   } catch (error) {
@@ -201,11 +211,33 @@ async function measure(context: MeasureContext, plan: EvictionPlan): Promise<Mea
 
 /** With a plan of its own, for tests; the tier decides where there is none. */
 export const cacheEvictionBy =
-  (plan?: EvictionPlan): MetricDefinition['measure'] =>
+  (plan?: EvictionPlan): MetricDefinition<CacheEvictionDetails>['measure'] =>
   (context) =>
     measure(context, plan ?? PLANS[context.options.tier]);
 
-export const cacheEviction: MetricDefinition = {
+const details = v.strictObject({
+  rows: rows(
+    v.strictObject({
+      burstOfL2: described(v.number(), 'Lines that the neighbour touches, divided by those of the L2 cache'),
+      evictedPercent: quantity('%', 'Lines that the burst evicted'),
+      ci95: interval('%', 'evictedPercent'),
+      missPercent: quantity('%', 'Misses after the burst'),
+      controlMissPercent: quantity('%', 'Misses where the neighbour only waited'),
+      gaps: count('Loads in which another context ran'),
+      lines: count('Lines of the tenant'),
+      rounds: count('Rounds with the burst, and as many without'),
+    }),
+    'A row per size of the burst',
+  ),
+  l2Bytes,
+  scale: scaleDetails,
+  context: v.optional(processContext),
+  calibration: calibrationDetails,
+});
+
+export type CacheEvictionDetails = v.InferOutput<typeof details>;
+
+export const cacheEviction: MetricDefinition<CacheEvictionDetails> = {
   id: 'CACHE-002',
   name: 'Cache Eviction Rate',
   category: 'cache',
@@ -218,6 +250,7 @@ export const cacheEviction: MetricDefinition = {
   needs: ['two tenants'],
   functionName: 'measureCacheEviction',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 8, thorough: 30 },
   lineCharts: [
     {

@@ -1,4 +1,6 @@
 /** CACHE-003: from which combined size on the working sets of four tenants slow each other down. */
+import * as v from 'valibot';
+import { count, described, quantity, rows, text } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import { largestOf } from '../../stats/largest.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
@@ -17,10 +19,11 @@ import {
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
 import type { MetricScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
+import { scaleDetails } from './latencies.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { calibrate, type Calibration, indistinct } from './calibration.js';
+import { calibrate, type Calibration, calibrationDetails, indistinct, l2Bytes } from './calibration.js';
 
 export const TENANTS = 4;
 /** Sums of all sets, in eighths of the cache: in which nothing collides, and that of the value. */
@@ -136,15 +139,15 @@ function tooSmall({ points: [first], multiprocessors }: Swept): string | null {
   return `a set of ${formatBytes(setBytes)} is less than ${formatBytes(LEAST_BYTES)} for each of ${multiprocessors} multiprocessors`;
 }
 
-function judge(swept: Swept, quotaPercent: number | null): Measured {
+function judge(swept: Swept, quotaPercent: number | null): Measured<CacheCollisionDetails> {
   const { calibration, points } = swept;
   const unfit = indistinct(calibration) ?? tooSmall(swept);
   if (unfit !== null) return unsupported(unfit, { calibration });
   const at = (eighths: number) => points.find((point) => point.eighths === eighths)?.together ?? null;
   const [apart, colliding] = [at(APART), at(COLLIDING)];
-  const rows = points.map((point) => rowOf(point, apart));
-  const details = { tenants: TENANTS, quotaPercent, rows, binMs: BIN_MS, scale: calibration.scale };
-  const all = { ...details, l2Bytes: calibration.l2Bytes, context: swept.context };
+  const table = points.map((point) => rowOf(point, apart));
+  const known = { tenants: TENANTS, quotaPercent, rows: table, binMs: BIN_MS, scale: calibration.scale };
+  const all = { ...known, l2Bytes: calibration.l2Bytes, context: swept.context };
   if (!apart || !colliding) return withoutNumber('invalid', 'the tenants had no time in common', all);
   const checks = [cachedCheck(apart, swept.ceilingGbs)];
   return {
@@ -159,7 +162,7 @@ function judge(swept: Swept, quotaPercent: number | null): Measured {
   };
 }
 
-async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Measured> {
+async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Measured<CacheCollisionDetails>> {
   const quotaPercent = setsQuotas(context) ? 100 / TENANTS : null;
   try {
     const swept = await withQuotas(context, Array<number | null>(TENANTS).fill(quotaPercent), (scene, workers) =>
@@ -174,11 +177,41 @@ async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Me
 
 /** With a plan of its own, for tests; the tier decides where there is none. */
 export const cacheCollisionBy =
-  (plan?: CollisionPlan): MetricDefinition['measure'] =>
+  (plan?: CollisionPlan): MetricDefinition<CacheCollisionDetails>['measure'] =>
   (context) =>
     measure(context, plan ?? PLANS[context.options.tier]);
 
-export const cacheCollision: MetricDefinition = {
+const details = v.strictObject({
+  tenants: count('Tenants'),
+  quotaPercent: v.nullable(quantity('%', 'Compute quota of each; null if the system sets none')),
+  rows: rows(
+    v.strictObject({
+      setsOfL2: described(v.number(), 'All working sets together, divided by the size of the L2 cache'),
+      setBytes: count('Working set of a tenant (bytes)'),
+      gbPerSecond: v.optional(rows(v.pipe(v.number(), v.finite()), 'The rate of each tenant (GB/s)')),
+      worstGbPerSecond: v.nullable(
+        quantity('GB/s', 'The rate of the worst of them; null if they had no time in common'),
+      ),
+      lossPercent: v.optional(
+        v.nullable(
+          quantity('%', 'What the worst tenant loses, from an eighth of the cache on; null if that was not measured'),
+        ),
+      ),
+      spanMs: v.optional(quantity('ms', 'The time in which all tenants read')),
+      unsupported: v.optional(text('Why the row has no numbers')),
+    }),
+    'A row per size of the working sets',
+  ),
+  binMs: quantity('ms', 'Length of the windows from which the interval is drawn'),
+  scale: scaleDetails,
+  l2Bytes,
+  context: v.optional(processContext),
+  calibration: calibrationDetails,
+});
+
+export type CacheCollisionDetails = v.InferOutput<typeof details>;
+
+export const cacheCollision: MetricDefinition<CacheCollisionDetails> = {
   id: 'CACHE-003',
   name: 'Working Set Collision Impact',
   category: 'cache',
@@ -191,6 +224,7 @@ export const cacheCollision: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureCacheCollision',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 12, thorough: 40 },
   lineCharts: [
     {

@@ -1,9 +1,11 @@
 /** CACHE-004: what a neighbour that streams memory adds to the latency of loads from the L2 cache. */
+import * as v from 'valibot';
+import { quantity } from '../core/details.js';
 import type { Tier } from '../../results/document.js';
 import { changePercent } from '../../stats/interference.js';
 import { measureFunction } from '../core/measure-function.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { measureBeside, type Reading, rowsOf, type VictimPlan } from './victim-rows.js';
+import { measureBeside, type Reading, rowsOf, victimDetails, type VictimPlan } from './victim-rows.js';
 
 /** An eighth of the cache, walked by one warp. */
 const VICTIM = { eighths: 1, blocks: 1 };
@@ -35,11 +37,18 @@ const READING: Reading = {
 
 /** With a plan of its own, for tests; the tier decides where there is none. */
 export const cacheContentionBy =
-  (plan?: VictimPlan): MetricDefinition['measure'] =>
+  (plan?: VictimPlan): MetricDefinition<CacheContentionDetails>['measure'] =>
   (context) =>
     measureBeside(context, plan ?? PLANS[context.options.tier], READING);
 
-export const cacheContention: MetricDefinition = {
+const details = victimDetails({
+  slowerPercent: v.nullable(quantity('%', 'What the neighbours add to the mean latency; null if it was not measured')),
+  hitsSlowerPercent: v.optional(v.nullable(quantity('%', 'What they add to the latency of hits; null without any'))),
+});
+
+export type CacheContentionDetails = v.InferOutput<typeof details>;
+
+export const cacheContention: MetricDefinition<CacheContentionDetails> = {
   id: 'CACHE-004',
   name: 'Cache Contention Overhead',
   category: 'cache',
@@ -52,6 +61,7 @@ export const cacheContention: MetricDefinition = {
   needs: ['two tenants'],
   functionName: 'measureCacheContention',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 14, thorough: 40 },
   lineCharts: [
     {

@@ -1,4 +1,6 @@
 /** How long loads take that hit the L2 cache and that miss it, which a tenant finds out before its neighbours come. */
+import * as v from 'valibot';
+import { count, described, rows } from '../core/details.js';
 import type { Chase } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { askSession } from '../../workers/session-task.js';
@@ -10,9 +12,11 @@ import {
   LEAST_RATIO,
   ratioOf,
   type Scale,
+  scaleDetails,
   scaleOf,
   type Summary,
   summary,
+  summaryFields,
   walksOf,
 } from './latencies.js';
 
@@ -38,6 +42,26 @@ export interface Calibration {
   /** Working sets of several sizes, each alone. */
   workingSets: WorkingSet[];
 }
+
+export const workingSetRow = v.strictObject({
+  ofL2: described(v.number(), 'Its size, divided by that of the L2 cache'),
+  bytes: count('Its size (bytes)'),
+  ...summaryFields,
+});
+
+export const l2Bytes = count('Size of the L2 cache (bytes)');
+
+/** Schema of a calibration of a card whose hits and misses cannot be told apart. */
+export const calibrationDetails = v.optional(
+  described(
+    v.strictObject({
+      l2Bytes,
+      scale: scaleDetails,
+      workingSets: rows(workingSetRow, 'A row per size of a working set, walked alone'),
+    }),
+    'What was found where hits and misses take about as long, so that there is no value',
+  ),
+);
 
 export const latenciesIn = (chase: Chase): Latency[] =>
   walksOf(chase, chase.originMs).flatMap(({ latencies }) => latencies);

@@ -1,4 +1,6 @@
 /** Latencies of single loads: which hit the L2 cache, which missed it, and which waited for another context. */
+import * as v from 'valibot';
+import { count, described, quantity, rows } from '../core/details.js';
 import type { Chase } from '../../native/addon-types.js';
 import { NS_PER_MS } from '../core/units.js';
 
@@ -177,6 +179,39 @@ export interface Summary extends Means {
   p50Ns: number | null;
   p99Ns: number | null;
 }
+
+const ns = (about: string) => v.nullable(quantity('ns', `${about}; null without any`));
+
+/** Schema of a `Summary`. */
+export const summaryFields = {
+  loads: count('Loads, without those in gaps'),
+  hits: count('Loads that hit the L2 cache'),
+  gaps: count('Loads in which another context ran'),
+  gapsPercentOfTime: v.nullable(quantity('%', 'Their share of the time of all loads; null without any')),
+  hitPercent: v.nullable(quantity('%', 'Loads that hit the L2 cache; null without any')),
+  meanNs: ns('Mean latency of a load'),
+  hitNs: ns('Mean latency of those that hit'),
+  p50Ns: ns('Median latency of a load'),
+  p99Ns: ns('99th percentile of the latency of a load'),
+};
+
+/** Schema of a `Scale`. */
+export const scaleDetails = described(
+  v.strictObject({
+    hits: rows(
+      v.strictObject({
+        ns: quantity('ns', 'Mean latency of the loads of the mode'),
+        part: described(v.number(), 'The part of all loads that is in it (0 to 1)'),
+      }),
+      'Modes of the latency of loads that hit',
+    ),
+    hitNs: quantity('ns', 'Latency of a load that hits the L2 cache'),
+    missNs: quantity('ns', 'Latency of a load that misses it'),
+    thresholdNs: quantity('ns', 'Loads below it are hits'),
+    gapNs: quantity('ns', 'Loads above it waited for another context'),
+  }),
+  'Latencies of hits and misses, found by a tenant alone',
+);
 
 function quantileNs(sorted: readonly Latency[], part: number): number | null {
   const wanted = part * total(sorted);

@@ -1,11 +1,13 @@
 /** A victim that walks a working set beside neighbours: one row for each number and kind of them. */
+import * as v from 'valibot';
+import { choice, count, described, flag, interval, quantity, rows, text } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, unsupported, withoutNumber } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
-import { contextOf, grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
+import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import {
   BIN_MS,
   type Blocks,
@@ -15,8 +17,29 @@ import {
   rehearseNeighbours,
   type Victim,
 } from './beside.js';
-import { calibrate, type Calibration, chaseAlone, indistinct, latenciesIn, missesBeyond } from './calibration.js';
-import { added, type Means, meansOf, type Scale, type Summary, summary, type Tally, tallyOf } from './latencies.js';
+import {
+  calibrate,
+  type Calibration,
+  calibrationDetails,
+  chaseAlone,
+  indistinct,
+  l2Bytes,
+  latenciesIn,
+  missesBeyond,
+  workingSetRow,
+} from './calibration.js';
+import {
+  added,
+  type Means,
+  meansOf,
+  type Scale,
+  scaleDetails,
+  type Summary,
+  summary,
+  summaryFields,
+  type Tally,
+  tallyOf,
+} from './latencies.js';
 
 export interface RowPlan {
   neighbours: number;
@@ -29,6 +52,42 @@ export interface VictimPlan {
   rows: readonly RowPlan[];
   times: BlockTimes;
 }
+
+const summaryDetails = (about: string) => described(v.strictObject(summaryFields), about);
+
+/** Schema of the details of a victim; `own` are the fields of a row that the metric adds. */
+export const victimDetails = <const Own extends v.ObjectEntries>(own: Own) =>
+  v.strictObject({
+    rows: rows(
+      v.strictObject({
+        neighbours: count('Neighbours'),
+        kind: choice(['stream', 'chase'], 'Whether they stream memory or walk a quarter of the cache'),
+        ...own,
+        ci95: v.optional(interval('%', 'the value of the row')),
+        idle: v.optional(summaryDetails('Loads while the neighbours do nothing')),
+        together: v.optional(summaryDetails('Loads while every neighbour runs')),
+        bins: v.optional(
+          described(
+            v.strictObject({
+              idle: count('Windows while the neighbours do nothing'),
+              together: count('Windows while every neighbour runs'),
+            }),
+            'Windows from which the interval is drawn',
+          ),
+        ),
+        reason: v.optional(text('Why the row has no numbers')),
+        full: v.optional(flag('Whether that is because the tenants do not fit')),
+      }),
+      'A row per number and kind of neighbours',
+    ),
+    alone: summaryDetails('Loads before any neighbour came'),
+    workingSets: rows(workingSetRow, 'A row per size of a working set, walked alone'),
+    l2Bytes,
+    scale: scaleDetails,
+    binMs: quantity('ms', 'Length of the windows'),
+    context: v.optional(processContext),
+    calibration: calibrationDetails,
+  });
 
 /** `full`: the tenants do not fit. */
 type Played = RowPlan & ({ blocks: Blocks } | { reason: string; full?: true });
@@ -55,7 +114,7 @@ async function besideNeighbours(
   }
 }
 
-async function play(context: MeasureContext, populated: Populated, { victim, rows, times }: VictimPlan) {
+async function play(context: MeasureContext, populated: Populated, { victim, rows: wanted, times }: VictimPlan) {
   await populated.growTo(1);
   const worker = populated.scene.workers[0] as WorkerTenant;
   const calibration = await calibrate(worker, context.options.tier);
@@ -64,18 +123,18 @@ async function play(context: MeasureContext, populated: Populated, { victim, row
   const own = await chaseAlone(worker, victim.eighths, times.aloneMs, victim.blocks);
   const alone = summary(latenciesIn(own), calibration.scale);
   const played: Played[] = [];
-  for (const row of rows) {
+  for (const row of wanted) {
     const full = await grown(populated, row.neighbours + 1);
     played.push(full === null ? await playRow(populated, row) : { ...row, reason: full, full: true });
-    context.progress(`${row.neighbours} neighbours: ${row.kind}`, played.length / rows.length);
+    context.progress(`${row.neighbours} neighbours: ${row.kind}`, played.length / wanted.length);
   }
   return { calibration, alone, rows: played, context: contextOf(populated.scene) };
 
   async function playRow({ scene }: Populated, row: RowPlan): Promise<Played> {
     const others = scene.workers.slice(1, row.neighbours + 1);
-    const { l2Bytes } = calibration;
-    await rehearseNeighbours(others, row.kind, l2Bytes);
-    const blocks = await inTurn({ scene, worker, victim, others, kind: row.kind, l2Bytes }, times);
+    const cache = calibration.l2Bytes;
+    await rehearseNeighbours(others, row.kind, cache);
+    const blocks = await inTurn({ scene, worker, victim, others, kind: row.kind, l2Bytes: cache }, times);
     return blocks.together.length === 0
       ? { ...row, reason: 'no walk of the victim lies in the time in which every neighbour ran' }
       : { ...row, blocks };
@@ -132,15 +191,23 @@ function everyNeighbourRan({ neighbourKernels }: Blocks): Check {
   };
 }
 
-/** The value is that of the first row. */
-export async function measureBeside(context: MeasureContext, plan: VictimPlan, reading: Reading): Promise<Measured> {
+/** The value is that of the first row. Rows have the fields that the reading names, in `Details` too. */
+export async function measureBeside<Details>(
+  context: MeasureContext,
+  plan: VictimPlan,
+  reading: Reading,
+): Promise<Measured<Details>> {
+  return (await measureRows(context, plan, reading)) as Measured<Details>;
+}
+
+async function measureRows(context: MeasureContext, plan: VictimPlan, reading: Reading): Promise<Measured> {
   const found = await besideNeighbours(context, plan);
-  if ('reason' in found) return unsupported(found.reason, { calibration: found.calibration });
+  if ('reason' in found) return unsupported(found.reason, found.calibration && { calibration: found.calibration });
   const { calibration, alone, rows: played } = found;
-  const rows = played.map((each) => rowOf(each, reading, calibration.scale));
+  const table = played.map((each) => rowOf(each, reading, calibration.scale));
   const { workingSets, ...card } = calibration;
-  const details = { rows, alone, workingSets, ...card, binMs: BIN_MS, context: found.context };
-  const [first, headline] = [played[0] as Played, rows[0] as Record<string, unknown>];
+  const details = { rows: table, alone, workingSets, ...card, binMs: BIN_MS, context: found.context };
+  const [first, headline] = [played[0] as Played, table[0] as Record<string, unknown>];
   if ('full' in first) return unsupported(first.reason, details);
   if ('reason' in first) return withoutNumber('invalid', first.reason, details);
   const checks = [reading.alone(found), missesBeyond(calibration), everyNeighbourRan(first.blocks)];

@@ -1,4 +1,6 @@
 /** Copies of many sizes between pinned memory and the device in one direction, and other ways to copy. */
+import * as v from 'valibot';
+import { count, interval, quantity, rowOrReason, rows, text } from '../core/details.js';
 import type { CopyRate, CopyWay, PcieLink } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
@@ -11,7 +13,7 @@ import { memoryRoom } from '../overhead/memory-sizes.js';
 import { type RowState, rowState } from '../core/row-state.js';
 import { MIB } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { ceilingGbs, describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
+import { ceilingGbs, describedLink, linkDetails, noFasterThan, unboundedBy, wholeLink } from './link.js';
 
 const KIB = 1024;
 const LARGEST = 256 * MIB;
@@ -34,12 +36,30 @@ interface CopyPlan {
   copies: number;
 }
 
-interface Row {
-  plan: CopyPlan;
-  rate: MedianEstimate | null;
-  count: number;
-  state: RowState | null;
-}
+type Row = { plan: CopyPlan } & (
+  { rate: MedianEstimate; count: number; state: null } | { rate: null; count: 0; state: RowState }
+);
+
+const copied = { bytes: count('Size of a copy (bytes)'), copies: count('Copies in a sample') };
+const rate = {
+  gbs: quantity('GB/s', 'Median rate, by events of the device'),
+  ci95: interval('GB/s', 'gbs'),
+  count: count('Samples'),
+};
+
+export const copyCurveDetails = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  bytes: count('Size of the copy behind the value (bytes)'),
+  node: v.nullable(count('NUMA node of the pinned memory; null if it is not known')),
+  link: linkDetails,
+  percentOfLink: v.nullable(quantity('%', 'The value, of what the link carries; null if that is not known')),
+  sizes: rows(rowOrReason(copied, rate), 'A row per size of a copy'),
+  others: rows(rowOrReason({ way: text('The call'), ...copied }, rate), 'The same bytes copied in other ways'),
+  gbs: v.optional(quantity('GB/s', 'The value where nothing bounds it, so that it cannot be believed')),
+  ci95: v.optional(interval('GB/s', 'gbs')),
+});
+
+export type CopyCurveDetails = v.InferOutput<typeof copyCurveDetails>;
 
 /** A metric's direction, and the other ways to copy that it adds. */
 interface CopyCurve {
@@ -102,9 +122,10 @@ async function headline(
   return { ...collected, node: collected.blocks[0]?.node ?? null };
 }
 
-function described({ plan, rate, count, state }: Row) {
+function rowOf({ plan, rate, count, state }: Row) {
   const { bytes, copies } = plan;
-  return rate ? { bytes, copies, gbs: rate.value, ci95: rate.ci95, count } : { bytes, copies, ...state };
+  if (state) return { bytes, copies, ...state };
+  return { bytes, copies, gbs: rate.value, ci95: rate.ci95, count };
 }
 
 const directed = ({ plan, rate }: Row): { name: string; gbs: number }[] =>
@@ -114,7 +135,11 @@ const directed = ({ plan, rate }: Row): { name: string; gbs: number }[] =>
 export const pinningRefused = (error: unknown): string | null =>
   error instanceof CudaError && /^cuMemHost/.test(error.call) ? `pinned memory is refused: ${error.message}` : null;
 
-async function measured(context: MeasureContext, session: Session, { way, others }: CopyCurve): Promise<Measured> {
+async function measured(
+  context: MeasureContext,
+  session: Session,
+  { way, others: othersOf }: CopyCurve,
+): Promise<Measured<CopyCurveDetails>> {
   const { limit } = await memoryRoom(session);
   const bytes = headlineBytes(limit);
   if (bytes < LEAST_HEADLINE)
@@ -124,14 +149,14 @@ async function measured(context: MeasureContext, session: Session, { way, others
   const own = await headline(context, session, whole);
   const link: PcieLink = await session.ask('pcieLink', { bytes, seed });
   const sizes = SIZES.filter((size) => size < bytes).map((size) => planOf(way, size, bytes));
-  const plans = shuffled([...sizes, ...others(bytes)], seed);
-  const rows: Row[] = [];
+  const plans = shuffled([...sizes, ...othersOf(bytes)], seed);
+  const others: Row[] = [];
   for (const [index, plan] of plans.entries()) {
     context.progress(nameOf(plan), (1 + index / plans.length) / 2);
-    rows.push(await otherRow(context, session, plan));
+    others.push(await otherRow(context, session, plan));
   }
   const headlineRow: Row = { plan: whole, rate: own.estimate, count: own.samples.length, state: null };
-  const all = [...rows, headlineRow];
+  const all = [...others, headlineRow];
   const bounded = noFasterThan(link, all.flatMap(directed));
   const { value, ci95 } = own.estimate;
   const ceiling = ceilingGbs(link);
@@ -144,8 +169,8 @@ async function measured(context: MeasureContext, session: Session, { way, others
     sizes: all
       .filter(({ plan }) => plan.way === way)
       .sort((a, b) => a.plan.bytes - b.plan.bytes)
-      .map(described),
-    others: rows.filter(({ plan }) => plan.way !== way).map((row) => ({ way: row.plan.way, ...described(row) })),
+      .map(rowOf),
+    others: others.filter(({ plan }) => plan.way !== way).map((row) => ({ way: row.plan.way, ...rowOf(row) })),
   };
   const unbounded = unboundedBy(link);
   if (unbounded !== null) return unsupported(unbounded, { ...details, gbs: value, ci95 });
@@ -153,7 +178,7 @@ async function measured(context: MeasureContext, session: Session, { way, others
   return { ...invalidBy([bounded]), value, ci95, headline: concat(own.samples), details, checks };
 }
 
-export async function measureCopyCurve(context: MeasureContext, curve: CopyCurve): Promise<Measured> {
+export async function measureCopyCurve(context: MeasureContext, curve: CopyCurve): Promise<Measured<CopyCurveDetails>> {
   const session = await context.session();
   try {
     return await measured(context, session, curve);

@@ -1,4 +1,5 @@
 /** The link between host and device: its highest rate, and whether a measured rate exceeds it. */
+import { count, described, flag, quantity } from '../core/details.js';
 import * as v from 'valibot';
 import type { PcieLink } from '../../native/addon-types.js';
 import type { Check, MetricResult } from '../../results/document.js';
@@ -54,6 +55,21 @@ export function wholeLink(link: PcieLink): Check {
   const when = underLoad ? 'while copies ran' : 'but the copies were over when NVML answered';
   return { name, passed: width === maxWidth, detail: `${width} of ${maxWidth} lanes, ${when}` };
 }
+
+const unknown = 'null if NVML does not report it';
+
+/** Schema of `describedLink`. */
+export const linkDetails = described(
+  v.strictObject({
+    generation: v.nullable(count(`PCIe generation; ${unknown}`)),
+    width: v.nullable(count(`Lanes; ${unknown}`)),
+    maxGeneration: v.nullable(count(`The highest generation of GPU and slot; ${unknown}`)),
+    maxWidth: v.nullable(count(`The most lanes of GPU and slot; ${unknown}`)),
+    underLoad: flag('Whether copies were in progress when NVML was read'),
+    ceilingGbs: v.nullable(quantity('GB/s', 'What the link carries in one direction; null if that is not known')),
+  }),
+  'The link between host and GPU, as NVML reports it under load',
+);
 
 export const describedLink = (link: PcieLink) => ({ ...link, ceilingGbs: ceilingGbs(link) });
 

@@ -1,10 +1,10 @@
 /** PCIE-001: how fast pinned memory of the host is copied to the device. */
 import type { MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { batched, curveChart, measureCopyCurve } from './copy-curve.js';
+import { batched, type CopyCurveDetails, copyCurveDetails, curveChart, measureCopyCurve } from './copy-curve.js';
 import { beyondLink } from './link.js';
 
-export const hostToDevice: MetricDefinition = {
+export const hostToDevice: MetricDefinition<CopyCurveDetails> = {
   id: 'PCIE-001',
   name: 'Host-to-Device Bandwidth',
   category: 'pcie',
@@ -19,6 +19,7 @@ export const hostToDevice: MetricDefinition = {
   functionName: 'measureHostToDevice',
   where: 'process',
   lineCharts: [curveChart('Host-to-device bandwidth against size')],
+  details: copyCurveDetails,
   seconds: { quick: 2, standard: 3, thorough: 5 },
   measure: (context) =>
     measureCopyCurve(context, {

@@ -1,10 +1,10 @@
 /** PCIE-002: how fast memory of the device is copied to pinned memory of the host, alone and in both directions at once. */
 import type { MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { batched, curveChart, measureCopyCurve } from './copy-curve.js';
+import { batched, type CopyCurveDetails, copyCurveDetails, curveChart, measureCopyCurve } from './copy-curve.js';
 import { beyondLink } from './link.js';
 
-export const deviceToHost: MetricDefinition = {
+export const deviceToHost: MetricDefinition<CopyCurveDetails> = {
   id: 'PCIE-002',
   name: 'Device-to-Host Bandwidth',
   category: 'pcie',
@@ -19,6 +19,7 @@ export const deviceToHost: MetricDefinition = {
   functionName: 'measureDeviceToHost',
   where: 'process',
   lineCharts: [curveChart('Device-to-host bandwidth against size')],
+  details: copyCurveDetails,
   seconds: { quick: 2, standard: 3, thorough: 5 },
   measure: (context) =>
     measureCopyCurve(context, {

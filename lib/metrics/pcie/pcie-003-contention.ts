@@ -1,4 +1,6 @@
 /** PCIE-003: how much bandwidth each tenant loses when several tenants copy at the same time. */
+import * as v from 'valibot';
+import { choice, count, described, quantity, rows } from '../core/details.js';
 import type { Aggression, AggressorKind, PcieLink } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { overlapAtWork } from '../../workers/activity.js';
@@ -19,7 +21,7 @@ import { withMoreLead } from '../tenants/more-lead.js';
 import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { MIB, NS_PER_MS } from '../core/units.js';
 import { BenchError } from '../../native/errors.js';
-import { describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
+import { describedLink, linkDetails, noFasterThan, unboundedBy, wholeLink } from './link.js';
 
 const TO_DEVICE: AggressorKind = 'copyToDevice';
 const TO_HOST: AggressorKind = 'copyToHost';
@@ -205,28 +207,28 @@ export function curveOf(rows: readonly ReturnType<typeof impactOf>[]) {
   });
 }
 
-function judge(rows: readonly Row[], link: PcieLink): Measured {
-  const impacts = rows.map(impactOf);
-  const [headline] = impacts;
-  const value = headline?.impactPercent as number;
-  const details = { tenants: headline?.tenants, link: describedLink(link), rows: impacts, curve: curveOf(impacts) };
+function judge(groups: readonly Row[], link: PcieLink): Measured<PcieContentionDetails> {
+  const impacts = groups.map(impactOf);
+  const [headline] = impacts as [ReturnType<typeof impactOf>];
+  const value = headline.impactPercent;
+  const found = { tenants: headline.tenants, link: describedLink(link), rows: impacts, curve: curveOf(impacts) };
   const unbounded = unboundedBy(link);
-  if (unbounded !== null) return unsupported(unbounded, details);
+  if (unbounded !== null) return unsupported(unbounded, found);
   const bounded: Check = noFasterThan(link, aggregates(impacts));
   return {
     ...invalidBy([bounded]),
     value,
     ci95: null,
-    processes: headline?.tenants ?? 0,
+    processes: headline.tenants,
     headline: null,
-    details,
+    details: found,
     checks: [bounded, wholeLink(link)],
   };
 }
 
 /** With given times, for tests. */
 export const contentionBy =
-  (times?: Times): MetricDefinition['measure'] =>
+  (times?: Times): MetricDefinition<PcieContentionDetails>['measure'] =>
   (context: MeasureContext) => {
     const { tier, seed } = context.options;
     const topology = separable(context.system) ? 'separate' : 'shared';
@@ -257,7 +259,40 @@ const tenantsChart = (direction: Direction, title: string, y: 'aggregateGbs' | '
   where: { direction },
 });
 
-export const pcieContention: MetricDefinition = {
+const gbs = v.pipe(v.number(), v.finite());
+
+const details = v.strictObject({
+  tenants: count('Tenants behind the value'),
+  link: linkDetails,
+  rows: rows(
+    v.strictObject({
+      direction: choice(DIRECTIONS, 'Where the tenants copy'),
+      tenants: count('Tenants that copy at the same time'),
+      aloneGbs: rows(gbs, 'One tenant alone, in each direction (GB/s): the mean of before and after'),
+      gbs: rows(gbs, 'Each tenant together with the others (GB/s)'),
+      aggregateGbs: quantity('GB/s', 'All tenants together'),
+      aggregateOverAlone: described(gbs, 'All tenants together, divided by one alone'),
+      impactPercent: quantity('%', 'Loss of the worst-off tenant'),
+      excessPoints: v.nullable(
+        quantity('percentage points', 'Its loss beyond that of equal parts of the link; null for mixed directions'),
+      ),
+    }),
+    'A row per direction and number of tenants',
+  ),
+  curve: rows(
+    v.strictObject({
+      direction: choice(DIRECTIONS, 'Where the tenants copy'),
+      tenants: count('Tenants'),
+      aggregateGbs: quantity('GB/s', 'All tenants together'),
+      leastGbs: quantity('GB/s', 'The worst-off tenant'),
+    }),
+    'Rates by the number of tenants, for charts',
+  ),
+});
+
+export type PcieContentionDetails = v.InferOutput<typeof details>;
+
+export const pcieContention: MetricDefinition<PcieContentionDetails> = {
   id: 'PCIE-003',
   name: 'PCIe Contention Impact',
   category: 'pcie',
@@ -278,6 +313,7 @@ export const pcieContention: MetricDefinition = {
     tenantsChart('to the device', 'Bandwidth of the worst of several tenants', 'leastGbs'),
     tenantsChart('to the host', 'Bandwidth of all tenants together', 'aggregateGbs'),
   ],
+  details,
   seconds: { quick: 4, standard: 14, thorough: 60 },
   measure: contentionBy(),
 };

@@ -1,6 +1,8 @@
 /**
  * PCIE-004: how much faster copies from pinned memory are, how long pinning takes, and whether a layer affects either.
  */
+import * as v from 'valibot';
+import { choice, count, described, interval, quantity, rowOrReason, rows } from '../core/details.js';
 import type { CopySource, SourceCopies } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
@@ -15,11 +17,33 @@ import { BenchError } from '../../native/errors.js';
 import { MIB, NS_PER_US } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { headlineBytes, LEAST_HEADLINE, pinningRefused } from './copy-curve.js';
-import { describedLink, noFasterThan, sourcesBeyondLink, unboundedBy, wholeLink } from './link.js';
+import { describedLink, linkDetails, noFasterThan, sourcesBeyondLink, unboundedBy, wholeLink } from './link.js';
 
-const PINNED: CopySource = 'cuMemHostAlloc';
-const PAGEABLE: CopySource = 'mmap';
-const SOURCES: readonly CopySource[] = [PINNED, PAGEABLE, 'cuMemHostRegister'];
+const PINNED = 'cuMemHostAlloc';
+const PAGEABLE = 'mmap';
+const SOURCES = [PINNED, PAGEABLE, 'cuMemHostRegister'] as const satisfies readonly CopySource[];
+const details = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  bytes: count('Size of a copy (bytes)'),
+  node: v.nullable(count('NUMA node of the pinned memory; null if it is not known')),
+  link: linkDetails,
+  sources: rows(
+    rowOrReason(
+      { source: choice(SOURCES, 'How the memory of the host was made') },
+      {
+        gbs: quantity('GB/s', 'Median rate of copies to the device'),
+        ci95: interval('GB/s', 'gbs'),
+        count: count('Copies'),
+        pinUsPerMib: v.nullable(quantity('us per MiB', 'What pinning costs; null for memory that is not pinned')),
+      },
+    ),
+    'A row per kind of memory',
+  ),
+  ratio: v.optional(described(v.number(), 'The value where nothing bounds it, so that it cannot be believed')),
+});
+
+export type PinnedMemoryDetails = v.InferOutput<typeof details>;
+
 /** Blocks per source; each pins its own memory. */
 const BLOCKS = { quick: 3, standard: 4, thorough: 8 } as const;
 /** Copies per block. */
@@ -27,7 +51,7 @@ const COPIES = { quick: 4, standard: 4, thorough: 10 } as const;
 const WARMUP = 1;
 
 interface Row {
-  source: CopySource;
+  source: (typeof SOURCES)[number];
   blocks: SourceCopies[];
   state: RowState | null;
 }
@@ -83,9 +107,9 @@ function pinUsPerMib({ blocks }: Row): number | null {
   return costs.length === 0 ? null : median(costs).value;
 }
 
-function described(row: Row, rates: readonly MeasuredRow[]) {
+function sourceRow(row: Row, rates: readonly MeasuredRow[]) {
   const rate = rates.find(({ source }) => source === row.source);
-  if (!rate) return { source: row.source, ...row.state };
+  if (row.state || !rate) return { source: row.source, ...(row.state ?? { failed: 'no copy was made' }) };
   const { gbs, samples } = rate;
   return {
     source: row.source,
@@ -96,27 +120,27 @@ function described(row: Row, rates: readonly MeasuredRow[]) {
   };
 }
 
-async function measured(context: MeasureContext): Promise<Measured> {
+async function measured(context: MeasureContext): Promise<Measured<PinnedMemoryDetails>> {
   const session = await context.session();
   const { limit } = await memoryRoom(session);
   const bytes = headlineBytes(limit);
   if (bytes < LEAST_HEADLINE)
     return unsupported(`a quarter of ${formatBytes(limit)} is less than ${formatBytes(LEAST_HEADLINE)}`);
-  const rows = await measureRows(context, session, bytes);
+  const measuredRows = await measureRows(context, session, bytes);
   const link = await session.ask('pcieLink', { bytes, seed: context.options.seed });
-  const rates = rows.flatMap((row) => rateOf(row, bytes));
+  const rates = measuredRows.flatMap((row) => rateOf(row, bytes));
   const of = (wanted: CopySource) => rates.find(({ source }) => source === wanted) as MeasuredRow;
   const pageable = of(PAGEABLE).gbs.value;
   const value = of(PINNED).gbs.value / pageable;
-  const details = {
+  const found = {
     limitBytes: limit,
     bytes,
-    node: rows[0]?.blocks[0]?.node ?? null,
+    node: measuredRows[0]?.blocks[0]?.node ?? null,
     link: describedLink(link),
-    sources: rows.map((row) => described(row, rates)),
+    sources: measuredRows.map((row) => sourceRow(row, rates)),
   };
   const unbounded = unboundedBy(link);
-  if (unbounded !== null) return unsupported(unbounded, { ...details, ratio: value });
+  if (unbounded !== null) return unsupported(unbounded, { ...found, ratio: value });
   const bounded = noFasterThan(
     link,
     rates.map(({ source, gbs }) => ({ name: `copies from ${source}`, gbs: gbs.value })),
@@ -127,12 +151,12 @@ async function measured(context: MeasureContext): Promise<Measured> {
     // An interval of the ratio cannot be derived from the intervals of the two medians.
     ci95: null,
     headline: of(PINNED).samples.map((gbs) => gbs / pageable),
-    details,
+    details: found,
     checks: [bounded, wholeLink(link)],
   };
 }
 
-export const pinnedMemory: MetricDefinition = {
+export const pinnedMemory: MetricDefinition<PinnedMemoryDetails> = {
   id: 'PCIE-004',
   name: 'Pinned Memory Performance',
   category: 'pcie',
@@ -146,6 +170,7 @@ export const pinnedMemory: MetricDefinition = {
   needs: ['pinned memory'],
   functionName: 'measurePinnedMemory',
   where: 'process',
+  details,
   seconds: { quick: 3, standard: 4, thorough: 8 },
   async measure(context) {
     try {

@@ -85,14 +85,12 @@ export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
 
 type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
 
-const ofTimes = (unit: string, key: string) => ({
-  ci95: interval(unit, key),
+/** Schema of `timesRow` in microseconds. */
+export const timesUs = (about: string) => ({
+  valueUs: quantity('us', about),
+  ci95: interval('us', 'valueUs'),
   count: count('Times behind the median'),
 });
-
-/** Schemas of `timesRow`. */
-export const timesUs = (about: string) => ({ valueUs: quantity('us', about), ...ofTimes('us', 'valueUs') });
-export const timesMs = (about: string) => ({ valueMs: quantity('ms', about), ...ofTimes('ms', 'valueMs') });
 
 /** A table row of times in nanoseconds, under `key` in the unit given by `divisor`. */
 export function timesRow<Key extends string>(times: readonly number[], key: Key, divisor: number): Row<Key> {
