@@ -1,11 +1,13 @@
 /** IS-001: how much of a memory limit a tenant can use, and which ways to allocate exceed it. */
+import * as v from 'valibot';
+import { count, described, quantity, rows } from '../core/details.js';
 import type { MemoryPath } from '../../native/addon-types.js';
 import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { inScene } from '../tenants/scene.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { memoryChecks, returnedCheck } from './shared/memory-checks.js';
-import { type FilledPath, filledRow, fillPath, orLost, violationOf } from './shared/memory-paths.js';
+import { type FilledPath, filledRow, fillPath, orLost, pathRow, violationOf } from './shared/memory-paths.js';
 import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } from './shared/memory-tenant.js';
 import { fillTogether, TWO_PROCESSES } from './shared/memory-together.js';
 
@@ -79,20 +81,20 @@ function describePoint({ limitBytes, paths: [headline] }: Point) {
   };
 }
 
-function judge(points: readonly Point[]): Measured {
+function judge(points: readonly Point[]): Measured<MemoryLimitDetails> {
   const filled = points.flatMap(({ paths }) => paths);
-  const rows = filled.map(({ row }) => row);
+  const paths = filled.map(({ row }) => row);
   const headlines = points.map(({ paths }) => paths[0] as FilledPath);
   const decisive = memoryChecks(filled, headlines);
   const checks = [...decisive, returnedCheck(filled)];
-  const described = points.map(describePoint);
-  const violations = rows.flatMap((row) => violationOf(row) ?? []);
-  const details = { points: described, paths: rows };
+  const accuracies = points.map(describePoint);
+  const violations = paths.flatMap((row) => violationOf(row) ?? []);
+  const found = { points: accuracies, paths };
   const unlimited = headlines.find(({ fill }) => fill?.end === 'enough');
-  const common = { ci95: null, checks, details, violations };
+  const common = { ci95: null, checks, details: found, violations };
   if (unlimited) {
     const reason = `limit not enforced: ${formatBytes(unlimited.row.grantedBytes ?? 0)} were granted under a limit of ${formatBytes(unlimited.row.limitBytes)}, and nothing was refused`;
-    return { ...common, status: 'failed', reason, value: null, headline: null };
+    return { ...common, status: 'failed' as const, reason, value: null, headline: null };
   }
   const untried = headlines.find(({ row }) => row.outcome === 'unsupported');
   if (untried)
@@ -103,12 +105,32 @@ function judge(points: readonly Point[]): Measured {
       value: null,
       headline: null,
     };
-  const values = described.flatMap(({ accuracyPercent }) => accuracyPercent ?? []);
+  const values = accuracies.flatMap(({ accuracyPercent }) => accuracyPercent ?? []);
   const value = values.reduce((sum, each) => sum + each, 0) / values.length;
   return { ...common, ...invalidBy(decisive), value, headline: Float64Array.from(values) };
 }
 
-export const memoryLimitAccuracy: MetricDefinition = {
+const details = v.strictObject({
+  points: rows(
+    v.strictObject({
+      limitBytes: count('The limit (bytes)'),
+      accuracyPercent: v.nullable(
+        quantity('%', 'How close the memory that can be held is to the limit; null if it is not known'),
+      ),
+      signedErrorBytes: v.nullable(
+        described(v.number(), 'Held beyond the limit, signed (bytes); null if it is not known'),
+      ),
+      contextBytes: v.nullable(count('Held by the context alone (bytes); null if NVML does not say')),
+      fillMs: quantity('ms', 'Time until nothing more was granted'),
+    }),
+    'A row per limit, for cuMemAlloc',
+  ),
+  paths: rows(pathRow, 'A row per way of allocating'),
+});
+
+export type MemoryLimitDetails = v.InferOutput<typeof details>;
+
+export const memoryLimitAccuracy: MetricDefinition<MemoryLimitDetails> = {
   id: 'IS-001',
   name: 'Memory Limit Accuracy',
   category: 'isolation',
@@ -121,6 +143,7 @@ export const memoryLimitAccuracy: MetricDefinition = {
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'measureMemoryLimit',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 5, standard: 5, thorough: 25 },
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;

@@ -1,4 +1,6 @@
 /** IS-002: how long a refusal takes, for a request just beyond the limit and one far beyond it. */
+import * as v from 'valibot';
+import { choice, count, described, interval, quantity, rows, text } from '../core/details.js';
 import type { MemoryPath, Refusals, RefusalsRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
@@ -67,27 +69,27 @@ async function tryAll(context: MeasureContext, tenant: MemoryTenant): Promise<Tr
     iterations === null
       ? { count: REQUESTS[tier], mostNs: MOST_NS_OF_ROW[tier] }
       : { count: iterations, mostNs: Number.MAX_SAFE_INTEGER };
-  const rows: Row[] = [];
+  const tried: Row[] = [];
   const free = (await context.truth?.cardMemory())?.freeBytes ?? null;
   const gross = limitBytes + GIB;
   for (const api of APIS) {
-    context.progress(`${api}, gross`, rows.length / 4);
+    context.progress(`${api}, gross`, tried.length / 4);
     const row = { api, request: 'gross' as const, bytes: gross, heldBytes: 0 };
     // A refusal by a full card would say nothing about the limit.
     if (free !== null && free < gross + GIB)
-      rows.push({ ...row, limitBytes, refusals: null, drift: null, reason: 'the card itself has no room for it' });
-    else rows.push(await tryRow(tenant, row, howMany));
+      tried.push({ ...row, limitBytes, refusals: null, drift: null, reason: 'the card itself has no room for it' });
+    else tried.push(await tryRow(tenant, row, howMany));
   }
   const { grantedBytes, end } = await tenant.fill('cuMemAlloc_v2', { mostBytes: Math.max(0, limitBytes - MARGIN) });
   for (const api of APIS) {
-    context.progress(`${api}, marginal`, rows.length / 4);
+    context.progress(`${api}, marginal`, tried.length / 4);
     const row = { api, request: 'marginal' as const, bytes: MARGINAL, heldBytes: grantedBytes };
     if (end === 'spare' || end === 'blocks')
-      rows.push({ ...row, limitBytes, refusals: null, drift: null, reason: 'the limit could not be reached' });
-    else rows.push(await tryRow(tenant, row, howMany));
+      tried.push({ ...row, limitBytes, refusals: null, drift: null, reason: 'the limit could not be reached' });
+    else tried.push(await tryRow(tenant, row, howMany));
   }
   const { again } = await tenant.release();
-  return { rows, again };
+  return { rows: tried, again };
 }
 
 const isHeadline = ({ api, request }: Row): boolean => api === APIS[0] && request === 'marginal';
@@ -144,14 +146,14 @@ function checksOf(tried: readonly Tried[]): Check[] {
   ];
 }
 
-function judge(tried: readonly Tried[]): Measured {
-  const rows = tried.flatMap((each) => each.rows);
+function judge(tried: readonly Tried[]): Measured<LimitEnforcementDetails> {
+  const all = tried.flatMap((each) => each.rows);
   const checks = checksOf(tried);
-  const violations = rows.flatMap(accepted);
-  const common = { ci95: null, headline: null, details: { rows: rows.map(describe) }, checks, violations };
+  const violations = all.flatMap(accepted);
+  const common = { ci95: null, headline: null, details: { rows: all.map(describe) }, checks, violations };
   const [first] = violations;
   if (first !== undefined) return { ...common, status: 'failed', reason: `limit not enforced: ${first}`, value: null };
-  const headlines = rows.filter(isHeadline);
+  const headlines = all.filter(isHeadline);
   const untried = headlines.find(({ refusals }) => refusals === null);
   if (untried) return { ...common, status: 'unsupported', reason: `${untried.api}: ${untried.reason}`, value: null };
   const refusedNs = Float64Array.from(headlines.flatMap(({ refusals }) => refusals?.refusedNs ?? []));
@@ -163,7 +165,48 @@ function judge(tried: readonly Tried[]): Measured {
   return { ...common, ...invalidBy(others), value, ci95, headline: scaledSamples(refusedNs, NS_PER_US) };
 }
 
-export const limitEnforcement: MetricDefinition = {
+const request = {
+  api: text('The allocation call'),
+  request: choice(['marginal', 'gross'], 'A request slightly beyond the limit, or far beyond it'),
+  bytes: count('Size of a request (bytes)'),
+  heldBytes: count("Held by the tenant's allocations meanwhile (bytes)"),
+  limitBytes: count('The limit (bytes)'),
+};
+
+const details = v.strictObject({
+  rows: rows(
+    v.union([
+      v.strictObject({
+        ...request,
+        medianUs: v.nullable(quantity('us', 'Median time of a refusal; null without any')),
+        ci95: interval('us', 'medianUs'),
+        p99Us: v.nullable(quantity('us', '99th percentile of the time of a refusal; null with too few')),
+        refused: count('Refusals'),
+        accepted: count('Requests that were granted'),
+        wrong_error: rows(
+          v.strictObject({
+            name: text('Name of the code'),
+            code: described(v.number(), 'The code'),
+            count: count('How often'),
+          }),
+          'Refusals with another code than CUDA_ERROR_OUT_OF_MEMORY',
+        ),
+        driftBytes: v.nullable(
+          described(
+            v.number(),
+            "Change of the held memory, by the coordinator's NVML (bytes); null if it does not say",
+          ),
+        ),
+      }),
+      v.strictObject({ ...request, unsupported: v.optional(text('Why it was not measured')) }),
+    ]),
+    'A row per call and request',
+  ),
+});
+
+export type LimitEnforcementDetails = v.InferOutput<typeof details>;
+
+export const limitEnforcement: MetricDefinition<LimitEnforcementDetails> = {
   id: 'IS-002',
   name: 'Memory Limit Enforcement',
   category: 'isolation',
@@ -176,6 +219,7 @@ export const limitEnforcement: MetricDefinition = {
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'measureLimitEnforcement',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 15 },
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;

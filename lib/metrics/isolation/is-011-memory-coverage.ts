@@ -1,11 +1,21 @@
 /** IS-011: which ways to allocate honour a memory limit, each tried in its own process. */
+import * as v from 'valibot';
+import { rows } from '../core/details.js';
 import type { MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { inScene } from '../tenants/scene.js';
 import { deathCheck, memoryCheck, returnedCheck } from './shared/memory-checks.js';
-import { type FilledPath, filledRow, fillPath, orLostTwice, type PathRow, violationOf } from './shared/memory-paths.js';
+import {
+  type FilledPath,
+  filledRow,
+  fillPath,
+  orLostTwice,
+  type PathRow,
+  pathRow,
+  violationOf,
+} from './shared/memory-paths.js';
 import { enterMemoryTenant, inMemoryTenant } from './shared/memory-tenant.js';
 import { fillByImport, IPC_IMPORT } from './shared/memory-together.js';
 
@@ -58,7 +68,11 @@ function outsideCheck(rows: readonly PathRow[]): Check {
   };
 }
 
-export const memoryCoverage: MetricDefinition = {
+const details = v.strictObject({ paths: rows(pathRow, 'A row per way of allocating') });
+
+export type MemoryPathsDetails = v.InferOutput<typeof details>;
+
+export const memoryCoverage: MetricDefinition<MemoryPathsDetails> = {
   id: 'IS-011',
   name: 'Memory Limit Coverage',
   category: 'isolation',
@@ -71,6 +85,7 @@ export const memoryCoverage: MetricDefinition = {
   needs: ['a memory limit', 'fresh processes'],
   functionName: 'auditMemoryPaths',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 15, standard: 15, thorough: 15 },
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;

@@ -1,4 +1,6 @@
 /** The rate of a large collective, which moves data without arithmetic. */
+import * as v from 'valibot';
+import { count, quantity, rows } from '../core/details.js';
 import type { Collective } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
 import { FEWEST_EFFECTIVE } from '../../stats/long-run.js';
@@ -10,8 +12,8 @@ import { MIB } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { type Bursts, busGbs, isSimulated, JOIN_MS, resultsCheck, runBursts, waitedCheck } from './collectives.js';
 import { memoryLimit, unlessUnavailable } from './gpu-workers.js';
-import { linksOf, noFasterThanLinks } from './link-ceilings.js';
-import { describedRanks, join, leaveAll, type Ranks, withRanks } from './ranks.js';
+import { linksFields, linksOf, noFasterThanLinks } from './link-ceilings.js';
+import { describedRanks, join, leaveAll, type Ranks, ranksFields, withRanks } from './ranks.js';
 
 const SIMULATED_BYTES = MIB;
 /** Results side by side: a burst is then long against a meeting of the ranks. */
@@ -33,6 +35,25 @@ export interface BandwidthPlan {
 /** Root ranks in turn; a collective without one has root 0. */
 type Roots = (ranks: number) => readonly number[];
 
+export const collectiveDetails = v.strictObject({
+  ranks: count('Ranks, each on a GPU of its own'),
+  bytes: count('Size of a result (bytes)'),
+  operations: count('Operations in a burst'),
+  roots: v.optional(
+    rows(
+      v.strictObject({
+        root: count('The root rank'),
+        gbs: v.optional(quantity('GB/s', 'Median rate')),
+      }),
+      'A row per root, where the operation has one',
+    ),
+  ),
+  ...linksFields,
+  ...ranksFields,
+});
+
+export type CollectiveDetails = v.InferOutput<typeof collectiveDetails>;
+
 async function planOf(context: MeasureContext, ranks: Ranks, roots: number): Promise<BandwidthPlan> {
   const { tier, iterations } = context.options;
   const limit = await memoryLimit(ranks);
@@ -52,7 +73,7 @@ async function measured(
   ranks: Ranks,
   collective: Collective,
   { plan, roots }: { plan: BandwidthPlan; roots: readonly number[] },
-): Promise<Measured> {
+): Promise<Measured<CollectiveDetails>> {
   const { seed, warmup } = context.options;
   const count = ranks.workers.length;
   const bytes = evenly(plan.bytes, count);
@@ -98,7 +119,7 @@ export const measureCollectiveBandwidth = (
   context: MeasureContext,
   collective: Collective,
   { plan, roots = () => [0] }: { plan?: BandwidthPlan; roots?: Roots } = {},
-): Promise<Measured> =>
+): Promise<Measured<CollectiveDetails>> =>
   unlessUnavailable(() =>
     withRanks(context, async (ranks) => {
       const all = roots(ranks.workers.length);

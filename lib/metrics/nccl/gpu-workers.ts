@@ -1,4 +1,6 @@
 /** Processes that each hold a session on another GPU, all of one tenant. */
+import * as v from 'valibot';
+import { count, rows, text } from '../core/details.js';
 import type { NativeDevice } from '../../native/addon-types.js';
 import { describe } from '../../workers/description.js';
 import { askSession } from '../../workers/session-task.js';
@@ -105,7 +107,9 @@ function tooFew(gpus: readonly NativeDevice[], { name, severalGpusBy }: System):
 }
 
 /** `unsupported` where `measure` rejects with Unavailable. */
-export async function unlessUnavailable(measure: () => Promise<Measured>): Promise<Measured> {
+export async function unlessUnavailable<Details>(
+  measure: () => Promise<Measured<Details>>,
+): Promise<Measured<Details>> {
   try {
     return await measure();
   } catch (error) {
@@ -126,6 +130,15 @@ export async function memoryLimit({ workers }: Pick<GpuWorkers, 'workers'>): Pro
   );
   return Math.min(...limits.flat());
 }
+
+/** Schema of `describedGpus`. */
+export const gpusFields = {
+  visibleGpus: count('GPUs that the process sees'),
+  gpus: rows(
+    v.strictObject({ index: count('Index by NVML'), uuid: text('UUID'), name: text('Name') }),
+    'The GPUs that take part, in the order of their ranks',
+  ),
+};
 
 export const describedGpus = ({ visible, gpus }: GpuWorkers) => ({
   visibleGpus: visible,

@@ -1,4 +1,5 @@
 /** What the connections between GPUs carry, as NVML reports them, and whether a rate is beyond that. */
+import { quantity, rows } from '../core/details.js';
 import * as v from 'valibot';
 import type { GpuLink } from '../../native/addon-types.js';
 import type { Check, MetricResult } from '../../results/document.js';
@@ -48,6 +49,14 @@ export async function linksOf({ workers, gpus }: Pick<GpuWorkers, 'workers' | 'g
     ceilingGbs: least(links.map(ownCeiling)),
   };
 }
+
+/** Schema of `linksOf`. */
+export const linksFields = {
+  connections: rows(v.string(), 'How neighbouring ranks are connected'),
+  ceilingGbs: v.nullable(
+    quantity('GB/s', 'What the slowest of their links carries in one direction; null if that is not known'),
+  ),
+};
 
 export interface Rate {
   name: string;

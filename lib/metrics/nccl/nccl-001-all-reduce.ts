@@ -1,4 +1,6 @@
 /** NCCL-001: how long an all-reduce takes, by size. */
+import * as v from 'valibot';
+import { count, interval, quantity, rows } from '../core/details.js';
 import type { Tier } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
@@ -18,8 +20,8 @@ import {
   waitedCheck,
 } from './collectives.js';
 import { unlessUnavailable } from './gpu-workers.js';
-import { linksOf, noFasterThanLinks } from './link-ceilings.js';
-import { describedRanks, join, leaveAll, type Ranks, withRanks } from './ranks.js';
+import { linksFields, linksOf, noFasterThanLinks } from './link-ceilings.js';
+import { describedRanks, join, leaveAll, type Ranks, ranksFields, withRanks } from './ranks.js';
 
 const KIB = 1024;
 /** About what the activations of a token are, of which a layer of tensor parallelism adds up two. */
@@ -99,13 +101,17 @@ async function measuredSizes(context: MeasureContext, ranks: Ranks, plan: AllRed
   return all;
 }
 
-async function measured(context: MeasureContext, ranks: Ranks, plan: AllReducePlan): Promise<Measured> {
+async function measured(
+  context: MeasureContext,
+  ranks: Ranks,
+  plan: AllReducePlan,
+): Promise<Measured<AllReduceDetails>> {
   const count = ranks.workers.length;
   const links = await linksOf(ranks);
   const all = await measuredSizes(context, ranks, plan);
   const own = all.find(({ burst }) => burst.bytes === HEADLINE) as Bursts;
-  const rows = all.map((bursts) => rowOf(bursts, count)).sort((a, b) => a.bytes - b.bytes);
-  const rates = rows.map(({ bytes, busGbPerSecond }) => ({
+  const table = all.map((bursts) => rowOf(bursts, count)).sort((a, b) => a.bytes - b.bytes);
+  const rates = table.map(({ bytes, busGbPerSecond }) => ({
     name: `all-reduce of ${formatBytes(bytes)}`,
     gbs: busGbPerSecond,
     ceilingGbs: links.ceilingGbs,
@@ -121,8 +127,8 @@ async function measured(context: MeasureContext, ranks: Ranks, plan: AllReducePl
     details: {
       ranks: count,
       bytes: HEADLINE,
-      sizes: rows,
-      busGbPerSecond: rows.at(-1)?.busGbPerSecond,
+      sizes: table,
+      busGbPerSecond: table.at(-1)?.busGbPerSecond,
       ...links,
       ...describedRanks(ranks),
     },
@@ -132,11 +138,32 @@ async function measured(context: MeasureContext, ranks: Ranks, plan: AllReducePl
 
 /** With a given plan, for tests. */
 export const allReduceBy =
-  (plan?: AllReducePlan): MetricDefinition['measure'] =>
+  (plan?: AllReducePlan): MetricDefinition<AllReduceDetails>['measure'] =>
   (context) =>
     unlessUnavailable(() => withRanks(context, (ranks) => measured(context, ranks, plan ?? planOf(context))));
 
-export const allReduceLatency: MetricDefinition = {
+const details = v.strictObject({
+  ranks: count('Ranks, each on a GPU of its own'),
+  bytes: count('Bytes on each rank of the operation behind the value'),
+  sizes: rows(
+    v.strictObject({
+      bytes: count('Bytes on each rank'),
+      operations: count('Operations in a burst'),
+      us: quantity('us', 'Median time of an operation'),
+      ci95: interval('us', 'us'),
+      busGbPerSecond: quantity('GB/s', 'Bus bandwidth, as nccl-tests counts it'),
+      count: count('Bursts'),
+    }),
+    'A row per size',
+  ),
+  busGbPerSecond: v.optional(quantity('GB/s', 'Bus bandwidth of the largest size')),
+  ...linksFields,
+  ...ranksFields,
+});
+
+export type AllReduceDetails = v.InferOutput<typeof details>;
+
+export const allReduceLatency: MetricDefinition<AllReduceDetails> = {
   id: 'NCCL-001',
   name: 'AllReduce Latency',
   category: 'nccl',
@@ -163,6 +190,7 @@ export const allReduceLatency: MetricDefinition = {
       point: { x: 'bytes', y: 'busGbPerSecond' },
     },
   ],
+  details,
   seconds: { quick: 15, standard: 20, thorough: 45 },
   measure: allReduceBy(),
 };

@@ -1,16 +1,22 @@
 /** NCCL-002: how fast all ranks get what each of them has a part of. */
 import { measureFunction } from '../core/measure-function.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { type BandwidthPlan, measureCollectiveBandwidth, sameExchange } from './collective-bandwidth.js';
+import {
+  type BandwidthPlan,
+  type CollectiveDetails,
+  collectiveDetails,
+  measureCollectiveBandwidth,
+  sameExchange,
+} from './collective-bandwidth.js';
 import { beyondLinks } from './link-ceilings.js';
 
 /** With a given plan, for tests. */
 export const allGatherBy =
-  (plan?: BandwidthPlan): MetricDefinition['measure'] =>
+  (plan?: BandwidthPlan): MetricDefinition<CollectiveDetails>['measure'] =>
   (context) =>
     measureCollectiveBandwidth(context, 'ncclAllGather', plan ? { plan } : {});
 
-export const allGatherBandwidth: MetricDefinition = {
+export const allGatherBandwidth: MetricDefinition<CollectiveDetails> = {
   id: 'NCCL-002',
   name: 'AllGather Bandwidth',
   category: 'nccl',
@@ -24,6 +30,7 @@ export const allGatherBandwidth: MetricDefinition = {
   needs: ['two GPUs', 'NCCL'],
   functionName: 'measureAllGather',
   where: 'fresh-processes',
+  details: collectiveDetails,
   seconds: { quick: 10, standard: 10, thorough: 15 },
   measure: allGatherBy(),
 };

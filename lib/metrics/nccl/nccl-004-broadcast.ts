@@ -1,19 +1,25 @@
 /** NCCL-004: how fast one rank's data reaches all others. */
 import { measureFunction } from '../core/measure-function.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { type BandwidthPlan, measureCollectiveBandwidth, sameExchange } from './collective-bandwidth.js';
+import {
+  type BandwidthPlan,
+  type CollectiveDetails,
+  collectiveDetails,
+  measureCollectiveBandwidth,
+  sameExchange,
+} from './collective-bandwidth.js';
 import { beyondLinks } from './link-ceilings.js';
 
 /** With a given plan, for tests. */
 export const broadcastBy =
-  (plan?: BandwidthPlan): MetricDefinition['measure'] =>
+  (plan?: BandwidthPlan): MetricDefinition<CollectiveDetails>['measure'] =>
   (context) =>
     measureCollectiveBandwidth(context, 'ncclBroadcast', {
       ...(plan && { plan }),
       roots: (ranks) => Array.from({ length: ranks }, (_, rank) => rank),
     });
 
-export const broadcastBandwidth: MetricDefinition = {
+export const broadcastBandwidth: MetricDefinition<CollectiveDetails> = {
   id: 'NCCL-004',
   name: 'Broadcast Bandwidth',
   category: 'nccl',
@@ -27,6 +33,7 @@ export const broadcastBandwidth: MetricDefinition = {
   needs: ['two GPUs', 'NCCL'],
   functionName: 'measureBroadcast',
   where: 'fresh-processes',
+  details: collectiveDetails,
   seconds: { quick: 10, standard: 10, thorough: 15 },
   measure: broadcastBy(),
 };

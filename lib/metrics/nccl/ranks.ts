@@ -1,10 +1,12 @@
 /** Processes that work together through NCCL: each is one rank with one GPU. */
+import { described, rows, text } from '../core/details.js';
+import * as v from 'valibot';
 import type { CommunicatorId } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext } from '../core/metric.js';
-import { describedGpus, type GpuWorkers, Unavailable, withGpuWorkers } from './gpu-workers.js';
+import { describedGpus, gpusFields, type GpuWorkers, Unavailable, withGpuWorkers } from './gpu-workers.js';
 
 const TASK_MS = 60_000;
 /** More are not tried: sums of their numbers are exact. */
@@ -51,6 +53,21 @@ export function withRanks<T>(
   const plan = { environment, count, first: communicatorId };
   return withGpuWorkers(context, plan, (gpus, nccl) => use({ ...gpus, nccl, environment }));
 }
+
+/** Schema of `describedRanks`. */
+export const ranksFields = {
+  ...gpusFields,
+  nccl: described(
+    v.strictObject({
+      version: text('Its version'),
+      library: text('Its file'),
+      environment: described(v.record(v.string(), v.string()), 'Variables that it was started with'),
+      transports: rows(v.string(), 'Transports that its log names'),
+      nvlinkMulticast: text('Whether NVLink multicast was on'),
+    }),
+    'The library',
+  ),
+};
 
 /** For the details of a result. */
 export const describedRanks = (ranks: Ranks) => ({

@@ -1,4 +1,6 @@
 /** How much one way to allocate was granted under a limit, checked from outside if possible. */
+import * as v from 'valibot';
+import { choice, count, text } from '../../core/details.js';
 import type { MemoryFill, MemoryPath } from '../../../native/addon-types.js';
 import { BenchError, CudaError } from '../../../native/errors.js';
 import { WorkerEnded } from '../../../workers/worker.js';
@@ -16,25 +18,28 @@ export const KEPT_BYTES = 64 * MIB;
 /** Further tolerance between NVML and the sum of the grants, relative to the limit. */
 export const AGREEMENT = 0.02;
 
-export interface PathRow {
-  path: string;
-  /** `limited per process`: several processes of a tenant, each within the limit that the layer sets for each process. */
-  outcome: 'enforced' | 'limited per process' | 'leaks' | 'wrong error' | 'unsupported';
-  /** Bytes that successful calls granted. */
-  grantedBytes: number | null;
-  limitBytes: number;
-  /** Held in the end, including the context: by the coordinator's NVML, else as granted. */
-  usedBytes: number | null;
-  /**
-   * Bytes by the coordinator's NVML before the fill, and when nothing more was granted; null if NVML does not report
-   * them.
-   */
-  beforeBytes: number | null;
-  truthBytes: number | null;
-  /** Code of the refusal. */
-  code?: string;
-  reason?: string;
-}
+export const pathRow = v.strictObject({
+  path: text('The way of allocating'),
+  outcome: choice(
+    ['enforced', 'limited per process', 'leaks', 'wrong error', 'unsupported'],
+    'What the limit did; limited per process: several processes of a tenant, each within the limit that the layer sets for each',
+  ),
+  grantedBytes: v.nullable(count('What successful calls granted (bytes); null if it was not tried')),
+  limitBytes: count('The limit (bytes)'),
+  usedBytes: v.nullable(
+    count(
+      "Held in the end, including the context (bytes): by the coordinator's NVML, else as granted; null if neither is known",
+    ),
+  ),
+  beforeBytes: v.nullable(count("Held before, by the coordinator's NVML (bytes); null if it does not say")),
+  truthBytes: v.nullable(
+    count("Held when nothing more was granted, by the coordinator's NVML (bytes); null if it does not say"),
+  ),
+  code: v.optional(text('Code of the refusal')),
+  reason: v.optional(text('What was observed, or why it was not tried')),
+});
+
+export type PathRow = v.InferOutput<typeof pathRow>;
 
 export interface FilledPath {
   row: PathRow;
