@@ -3,7 +3,7 @@ import type { PageMode, PageRounds } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
-import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
+import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../served/bulk.js';
 import { type Collected, collect, concat } from '../core/collect.js';
 import { type MeasureContext, type Measured, type MetricDefinition, invalidBy, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';

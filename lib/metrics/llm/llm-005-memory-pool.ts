@@ -5,7 +5,7 @@ import type { Check } from '../../results/document.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { summarise } from '../../stats/summary.js';
-import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../core/bulk.js';
+import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../served/bulk.js';
 import { collect, concat } from '../core/collect.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
-import { invalidIfHidden, pastLayer } from '../core/bulk.js';
+import { invalidIfHidden, pastLayer } from '../served/bulk.js';
 import { type Collected, collect } from '../core/collect.js';
 import { ofRow } from '../core/compared-at.js';
 import { choice, count, interval, quantity, rowOrReason, rows, stopReason } from '../core/details.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { rowState } from '../core/row-state.js';
-import { servedBlocks } from '../core/served-blocks.js';
+import { servedBlocks } from '../served/served-blocks.js';
 import { HOST_STEP_NS, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { allocationPairRow, allocationPairs } from './allocation-pairs.js';
@@ -62,7 +62,7 @@ interface Row extends Collected<AllocationBlock> {
   api: AllocationApi;
   call: string;
   /** The same past the layer; null where the driver's own functions cannot be called. */
-  bare: [AllocationBlock | null];
+  bare: readonly (AllocationBlock | null)[];
 }
 
 async function measureRow(
@@ -75,9 +75,9 @@ async function measureRow(
   const { iterations, resolution, tier } = context.options;
   let warmup = context.options.warmup ?? WARMUP;
   const request = { api, bytes, live };
-  const bare = await pastLayer(() =>
-    session.block('allocationBlock', { ...request, count: BARE, warmup: FEW_WARMUP, bare: true }),
-  );
+  const alone = () =>
+    pastLayer(() => session.block('allocationBlock', { ...request, count: BARE, warmup: FEW_WARMUP, bare: true }));
+  const before = await alone();
   const collected = await collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier], step: HOST_STEP_NS },
     async (count, fraction) => {
@@ -88,7 +88,7 @@ async function measureRow(
     },
     (block) => block.allocNs,
   );
-  return { ...collected, api, call: `${api} of ${formatBytes(bytes)}`, bare: [bare] };
+  return { ...collected, api, call: `${api} of ${formatBytes(bytes)}`, bare: [before, await alone()] };
 }
 
 /** Seven rows, and the pairs. */

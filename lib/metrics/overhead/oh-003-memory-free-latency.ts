@@ -5,7 +5,7 @@ import type { FreeBlock, FreeRequest } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../core/collect.js';
-import { bareOf, bulkCheck, invalidIfHidden } from '../core/bulk.js';
+import { bareOf, bulkCheck, invalidIfHidden } from '../served/bulk.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { ofRow } from '../core/compared-at.js';
 import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';

@@ -16,9 +16,9 @@ import {
   type MetricDefinition,
   unsupported,
 } from '../core/metric.js';
-import { invalidIfHidden, pastLayer } from '../core/bulk.js';
+import { invalidIfHidden, pastLayer } from '../served/bulk.js';
 import { type MemorySpan, returnedCheck } from '../core/returned-memory.js';
-import { servedBlocks } from '../core/served-blocks.js';
+import { servedBlocks } from '../served/served-blocks.js';
 import {
   type Common,
   commonWindow,

@@ -10,7 +10,7 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian, serialTrimmedMean } from '../../stats/serial.js';
 import { trimmed } from '../../stats/trimmed-mean.js';
 import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
-import { bareOf, bulkCheck, grownCheck, invalidIfHidden } from '../core/bulk.js';
+import { bareOf, bulkCheck, grownCheck, invalidIfHidden } from '../served/bulk.js';
 import { concat } from '../core/collect.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { invalidIfKept, returnedCheck } from '../core/returned-memory.js';

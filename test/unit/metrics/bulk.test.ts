@@ -1,7 +1,7 @@
 /** Layers that do the work of many calls in one, and drivers whose calls are slow now and then. */
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../../lib/native/errors.js';
-import { bareOf, bulkCheck, grownCheck, invalidIfHidden, pastLayer } from '../../../lib/metrics/core/bulk.js';
+import { bareOf, bulkCheck, grownCheck, invalidIfHidden, pastLayer } from '../../../lib/metrics/served/bulk.js';
 
 const US = 1_000;
 const MIB = 1024 ** 2;

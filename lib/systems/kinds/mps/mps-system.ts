@@ -34,7 +34,6 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
 export class MpsSystem extends Profile {
   readonly kind = 'mps';
   readonly usesMps = true;
-  /** Clients count the GPUs that the daemon serves. */
   readonly showsMeasuredFirst = true;
   override readonly unavailable: string | null;
   override readonly limitsCoexist: boolean;
@@ -165,7 +164,7 @@ export class MpsSystem extends Profile {
     return new MpsDaemon({ name: this.name, control, path, directory, run, gpus, startTimeoutMs, partitioned });
   }
 
-  /** UUIDs, in the order in which its clients count them. */
+  /** UUIDs, the measured one's first. */
   #gpus(): string[] {
     const { gpu, otherGpus } = this.prepared.run;
     return [gpu.uuid, ...(this.#options.gpus === 'visible' ? otherGpus : [])];
@@ -176,6 +175,14 @@ export class MpsSystem extends Profile {
     this.#daemon = null;
     this.#starting = null;
     return daemon ? daemon.quit() : [];
+  }
+
+  /**
+   * Which GPUs its programs see, where there are several: those that the daemon serves, because PyTorch counts GPUs by NVML,
+   * and the measured one first, because the order of the daemon's own list does not reach its clients.
+   */
+  #seen(): Record<string, string> {
+    return this.prepared.run.otherGpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: this.#gpus().join(',') };
   }
 
   #pinnedLimit(memoryBytes: number): string {
@@ -189,6 +196,7 @@ export class MpsSystem extends Profile {
     const partition = this.#living.get(tenant.id) ?? null;
     return {
       ...placesOf(this.prepared.directory),
+      ...this.#seen(),
       ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
       ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
       ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: this.#pinnedLimit(memoryBytes) }),
