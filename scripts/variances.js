@@ -54,7 +54,7 @@ const varies = (values) => values.some((value) => value !== values[0]);
 const gpusOf = ({ systems: [baseline] }, id) =>
   baseline.flatMap(({ metrics }) => metrics).find((one) => one.id === id && one.status === 'ok')?.details.gpus?.length;
 
-/** Of several numbers of GPUs, that of which the values vary most: the rule must not expect less of any. */
+/** The spread on the number of GPUs where values vary most: the rule must not expect less on any. */
 function recorded(id) {
   const counts = [...new Set(comparisons.map((comparison) => gpusOf(comparison, id)))];
   const of = (count) => comparisons.filter((comparison) => gpusOf(comparison, id) === count);
