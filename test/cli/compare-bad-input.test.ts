@@ -160,7 +160,13 @@ describe('compare --resume', () => {
     const folder = interrupted();
     const file = join(folder, 'raw/round-0001-system-2.json');
     const document = parseDocument(readFileSync(file, 'utf8'));
-    Object.assign(document.metrics[0] ?? {}, { status: 'failed', value: null, ci95: null, reason: 'timed out' });
+    Object.assign(document.metrics[0] ?? {}, {
+      status: 'failed',
+      value: null,
+      ci95: null,
+      stats: null,
+      reason: 'timed out',
+    });
     writeFileSync(file, JSON.stringify(document));
     const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
     expect(stderr).toMatch(/^warning: raw\/round-0001-system-2\.json failed: it is measured again\.$/m);

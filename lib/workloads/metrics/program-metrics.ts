@@ -87,7 +87,8 @@ const table = {
     delta: { relative: 0.02 },
     isOptional: true,
     inScene: 'beside',
-    of: ({ gpu }) => known(gpu.seen.programBytes, 'NVML listed no process of the program'),
+    // A client of MPS that has just come is listed with 0 bytes.
+    of: ({ gpu }) => known(gpu.seen.programBytes || null, 'NVML listed no process of the program with memory'),
   },
   energy: {
     name: 'energy of the GPU',

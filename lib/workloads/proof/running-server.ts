@@ -107,7 +107,7 @@ function proofsOf(
   const users = seen.filter(usesGpu);
   const expected = { system, kind: system === NATIVE ? NATIVE : 'custom', layer };
   const proofs: Promise<ProcessProof>[] = [];
-  if (container) proofs.push(containerProof(seen, users[0] as SeenProcess, expected));
+  if (container) proofs.push(containerProof(seen, users, expected));
   else if (layer !== null || system === NATIVE) proofs.push(proofOf(seen, expected));
   if (mps) proofs.push(Promise.resolve(clientProof(seen, users, looks)));
   else if (system === NATIVE) proofs.push(Promise.resolve(noMpsClient(users, looks)));
@@ -115,13 +115,18 @@ function proofsOf(
 }
 
 /** Takes a process for one in a container if its root folder is not this machine's. */
-async function containerProof(seen: SeenProcess[], first: SeenProcess, expected: Expected): Promise<ProcessProof> {
-  const found = rootOf(first.pid);
-  if (found === null)
-    return unproven(`the root folder of ${who(first)} could not be looked at: it belongs to another user`);
-  if (!found.isOwn) return { state: 'outside', detail: `${who(first)} has the root folder of this machine` };
-  const { pid } = first;
-  return proofOf(seen, { ...expected, container: { id: null, name: `of ${who(first)}`, first: { pid, ...found } } });
+async function containerProof(seen: SeenProcess[], users: SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  const roots = users.map((user) => ({ user, root: rootOf(user.pid) }));
+  const bare = roots.find(({ root }) => root !== null && !root.isOwn);
+  if (bare) return { state: 'outside', detail: `${who(bare.user)} has the root folder of this machine` };
+  for (const { user, root } of roots)
+    if (root === null)
+      return unproven(
+        `the root folder of ${who(user)} could not be looked at: it has ended, or belongs to another user`,
+      );
+  const [first] = roots as [{ user: SeenProcess; root: NonNullable<ReturnType<typeof rootOf>> }];
+  const container = { id: null, name: `of ${who(first.user)}`, first: { pid: first.user.pid, ...first.root } };
+  return proofOf(seen, { ...expected, container });
 }
 
 function rootOf(pid: number): { isOwn: boolean; namespaces: ReadonlyMap<string, string> } | null {

@@ -16,7 +16,12 @@ const listed = (clients: readonly number[], others: readonly (readonly [number, 
   others: new Map(others),
 });
 const proof = (seen: readonly SeenProcess[], lists: ListedByNvml | null, pids = seen.map(({ pid }) => pid)) =>
-  proofOf(seen, { system: 'mps', kind: 'mps', layer: null, mps: { pipes, daemon: 'the daemon of mps', pids: new Set(pids), listed: lists } });
+  proofOf(seen, {
+    system: 'mps',
+    kind: 'mps',
+    layer: null,
+    mps: { pipes, daemon: 'the daemon of mps', pids: new Set(pids), listed: lists },
+  });
 
 describe('the processes of a program under MPS', () => {
   it('are proven where NVML lists one as a client, and all name the daemon', async () => {
