@@ -23,8 +23,8 @@ std::vector<int> numbered(const char* order, const Settings& settings) {
   if (order == nullptr || std::strcmp(order, "PCI_BUS_ID") != 0)
     std::stable_sort(cards.begin(), cards.end(),
                      [&](int64_t a, int64_t b) { return settings.cards[a].sms > settings.cards[b].sms; });
-  std::vector<int> places;
-  for (const int64_t card : cards) places.push_back(first_place(settings, card));
+  std::vector<int> places(cards.size());
+  std::transform(cards.begin(), cards.end(), places.begin(), [&](int64_t card) { return first_place(settings, card); });
   return places;
 }
 
