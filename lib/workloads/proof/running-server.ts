@@ -110,7 +110,8 @@ function proofsOf(
   if (container) proofs.push(containerProof(seen, users, expected));
   else if (layer !== null || system === NATIVE) proofs.push(proofOf(seen, expected));
   if (mps) proofs.push(Promise.resolve(clientProof(seen, users, looks)));
-  else if (system === NATIVE) proofs.push(Promise.resolve(noMpsClient(users, looks)));
+  else if (system === NATIVE && looks.some(({ listed }) => listed !== null))
+    proofs.push(Promise.resolve(noMpsClient(users, looks)));
   return proofs;
 }
 
