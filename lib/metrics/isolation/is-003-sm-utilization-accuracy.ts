@@ -1,14 +1,17 @@
 /** IS-003: how close a tenant's share of the compute is to its limit, measured by work done, not by utilisation. */
+import * as v from 'valibot';
+import { described, rows } from '../core/details.js';
+import { limitPercent, shareLines, windowsField } from './share-fields.js';
 import { mean } from 'simple-statistics';
 import type { Tier } from '../../results/document.js';
 import { type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { exceeded } from './shared/exceeded.js';
-import { BIN_MS, isMeasured, measureRows, type Row, type Windows } from './shared/limited-rows.js';
+import { BIN_MS, isMeasured, limitedRow, measureRows, type Row, type Windows } from './shared/limited-rows.js';
 import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './shared/load-shapes.js';
 import { partitionCheck } from '../core/partition.js';
-import { partitionedLoad } from './shared/partitioned-load.js';
-import { ownLimit, referenceOf } from './tenant-load.js';
+import { partitionedLoad, partitionFields } from './shared/partitioned-load.js';
+import { ownLimit, referenceField, referenceOf } from './tenant-load.js';
 
 const SWEEP = [10, 25, 50, 75];
 /** Lengths of back-to-back kernels other than 1 ms. */
@@ -51,7 +54,7 @@ const PLANS: Record<Tier, LimitPlan> = {
 
 /** With a given plan, for tests; without one the tier decides. */
 export const computeLimitBy =
-  (plan?: LimitPlan): MetricDefinition['measure'] =>
+  (plan?: LimitPlan): MetricDefinition<ComputeLimitDetails>['measure'] =>
   async (context) => {
     const own = ownLimit(context.system);
     const { headline, waves, others, lengthsMs, sweeps } = plan ?? PLANS[context.options.tier];
@@ -98,7 +101,30 @@ function violationsOf({ achievedPercent, smPercent, shape }: Row, { dropMs, keep
   return exceeded(achievedPercent, smPercent, when);
 }
 
-export const smUtilizationAccuracy: MetricDefinition = {
+const details = v.strictObject({
+  limitPercent,
+  reference: referenceField,
+  windows: described(
+    v.strictObject({
+      backToBack: windowsField('For kernels back to back'),
+      manyWaves: windowsField('For kernels of many waves'),
+      others: windowsField('For the other shapes'),
+    }),
+    'Times of the runs: a limiter that reacts later is missed',
+  ),
+  limits: rows(limitedRow, 'A row per limit and shape of load'),
+  shares: shareLines,
+  partition: v.optional(
+    described(
+      partitionFields,
+      'Without a limit: the same estimate of a part of the multiprocessors that the driver itself sets apart',
+    ),
+  ),
+});
+
+export type ComputeLimitDetails = v.InferOutput<typeof details>;
+
+export const smUtilizationAccuracy: MetricDefinition<ComputeLimitDetails> = {
   id: 'IS-003',
   name: 'SM Utilization Accuracy',
   category: 'isolation',
@@ -111,6 +137,7 @@ export const smUtilizationAccuracy: MetricDefinition = {
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureComputeLimit',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 10, standard: 60, thorough: 860 },
   measure: computeLimitBy(),
 };

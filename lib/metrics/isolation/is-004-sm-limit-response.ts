@@ -1,4 +1,7 @@
 /** IS-004: how long a tenant that was idle exceeds its compute limit when it starts to work. */
+import * as v from 'valibot';
+import { described, quantity, text } from '../core/details.js';
+import { limitPercent as limitField, shareLines } from './share-fields.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tier } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../core/metric.js';
@@ -6,12 +9,13 @@ import { measureFunction } from '../core/measure-function.js';
 import { exceeded } from './shared/exceeded.js';
 import { LIMIT_TOLERANCE } from '../../results/limit-tolerance.js';
 import { BACK_TO_BACK } from './shared/load-shapes.js';
-import { changeLive, type LiveChange } from './shared/live-change.js';
+import { changeLive, type LiveChange, liveChangeFields } from './shared/live-change.js';
 import { type Settling, settling, STAY_MS } from './shared/settling.js';
 import {
   ownLimit,
   rateOf,
   type Reference,
+  referenceField,
   referenceOf,
   runLoad,
   sharesPercent,
@@ -91,7 +95,7 @@ function liveDetails(live: LiveChange | string) {
 
 /** With a given plan, for tests; without one the tier decides. */
 export const limitResponseBy =
-  (plan?: ResponsePlan): MetricDefinition['measure'] =>
+  (plan?: ResponsePlan): MetricDefinition<LimitResponseDetails>['measure'] =>
   async (context) => {
     const limitPercent = ownLimit(context.system);
     if (limitPercent === null) return unsupported('no compute limit is set');
@@ -102,7 +106,7 @@ export const limitResponseBy =
     const { percent, multiprocessors, settled, live } = response;
     const { afterMs, observedMs, overshootPercentSeconds } = settled;
     const { liveChange, lines } = liveDetails(live);
-    const details = {
+    const found = {
       limitPercent,
       reference,
       observedMs,
@@ -115,12 +119,27 @@ export const limitResponseBy =
       const late = lateShare(percent);
       const when = `the last of ${(observedMs + STAY_MS) / 1_000} s after it was idle`;
       const violations = exceeded(late, limitPercent, when);
-      return { ...withoutNumber('failed', censored(observedMs, limitPercent, late), details), violations };
+      return { ...withoutNumber('failed', censored(observedMs, limitPercent, late), found), violations };
     }
-    return { value: afterMs, ci95: null, headline: null, processes: 2, details, checks: [] };
+    return { value: afterMs, ci95: null, headline: null, processes: 2, details: found, checks: [] };
   };
 
-export const smLimitResponse: MetricDefinition = {
+const details = v.strictObject({
+  limitPercent: limitField,
+  reference: referenceField,
+  observedMs: quantity('ms', 'The latest time at which the share could have settled'),
+  settledAfterMs: v.nullable(quantity('ms', 'When it settled; null: not in that time')),
+  overshootSmSeconds: quantity('SM s', 'Excess over the limit before it settled'),
+  shares: shareLines,
+  liveChange: described(
+    v.union([liveChangeFields, v.strictObject({ unsupported: text('Why the limit was not changed') })]),
+    'The limit is changed while the tenant runs',
+  ),
+});
+
+export type LimitResponseDetails = v.InferOutput<typeof details>;
+
+export const smLimitResponse: MetricDefinition<LimitResponseDetails> = {
   id: 'IS-004',
   name: 'SM Limit Response Time',
   category: 'isolation',
@@ -132,6 +151,7 @@ export const smLimitResponse: MetricDefinition = {
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureLimitResponse',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 6, standard: 31, thorough: 75 },
   measure: limitResponseBy(),
 };

@@ -1,15 +1,25 @@
 /** IS-005: a tenant writes a tag wherever it can, and another one looks for it in memory that it never wrote. */
+import * as v from 'valibot';
+import { count, rows } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { isOutOfMemory } from '../core/row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { measureFunction } from '../core/measure-function.js';
-import { type Coverage, lookAfter, type Reuse, Victim, whileBothRun } from './shared/leftovers.js';
+import {
+  type Coverage,
+  coverageRow,
+  lookAfter,
+  type Reuse,
+  reuseRow,
+  Victim,
+  whileBothRun,
+} from './shared/leftovers.js';
 import { Attacker, layBait } from './shared/memory-attacks.js';
-import { shareOnChip, type SurfaceRow } from './shared/surfaces.js';
+import { shareOnChip, type SurfaceRow, surfaceRow } from './shared/surfaces.js';
 import { drawTag } from './shared/tag.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
@@ -143,7 +153,21 @@ export function leakText(row: SurfaceRow): string {
   return `${named(row)}: another tenant's tag was in ${share} of what was scanned (${scanned})`;
 }
 
-function judge(found: Found, details: Record<string, unknown>, processes: number): Measured {
+const details = v.strictObject({
+  surfaces: rows(surfaceRow, 'A row per surface and transition'),
+  coverage: rows(coverageRow, 'A row per end of a victim: how much of its memory was scanned'),
+  reusedInOneProcess: rows(reuseRow, 'What a process finds in memory that it freed itself, which is no leak'),
+  rounds: count('Rounds'),
+  context: v.optional(processContext),
+});
+
+export type MemoryIsolationDetails = v.InferOutput<typeof details>;
+
+function judge(
+  found: Found,
+  scene: Pick<MemoryIsolationDetails, 'rounds' | 'context'>,
+  processes: number,
+): Measured<MemoryIsolationDetails> {
   const { surfaces, coverage, reuse } = found;
   const checks = checksOf(found);
   const leaking = surfaces.filter(({ outcome }) => outcome === 'leaks');
@@ -154,13 +178,13 @@ function judge(found: Found, details: Record<string, unknown>, processes: number
     ciScope: 'between-processes',
     processes,
     headline: null,
-    details: { surfaces, coverage, reusedInOneProcess: reuse, ...details },
+    details: { surfaces, coverage, reusedInOneProcess: reuse, ...scene },
     checks,
     violations: leaking.map(leakText),
   };
 }
 
-export const memoryIsolation: MetricDefinition = {
+export const memoryIsolation: MetricDefinition<MemoryIsolationDetails> = {
   id: 'IS-005',
   name: 'Cross-Tenant Memory Isolation',
   category: 'isolation',
@@ -173,6 +197,7 @@ export const memoryIsolation: MetricDefinition = {
   needs: ['several processes'],
   functionName: 'measureMemoryIsolation',
   where: 'fresh-processes',
+  details,
   // A load from another process's address is a fault.
   runsLast: true,
   seconds: { quick: 6, standard: 12, thorough: 60 },
@@ -181,7 +206,7 @@ export const memoryIsolation: MetricDefinition = {
     const rounds = ROUNDS[tier];
     const found: Found = { surfaces: [], coverage: [], reuse: [] };
     let id = FIRST_ID;
-    let entered: unknown;
+    let entered: ReturnType<typeof contextOf>;
     for (let round = 0; round < rounds; round++) {
       try {
         await inScene(context, async (scene) => {

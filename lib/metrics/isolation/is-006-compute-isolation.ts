@@ -1,4 +1,7 @@
 /** IS-006: how much of its compute a tenant keeps while another one, within its own quota, works beside it. */
+import * as v from 'valibot';
+import { count, interval, quantity, rows } from '../core/details.js';
+import { quotaPercent, shareLines } from './share-fields.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mean } from 'simple-statistics';
 import type { Load } from '../../native/addon-types.js';
@@ -8,7 +11,7 @@ import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import {
   amongTenants,
   commonBins,
@@ -22,7 +25,7 @@ import {
   wholeCard,
 } from './shared/co-tenants.js';
 import { clockDropPercent, interferencePercent } from '../../stats/interference.js';
-import { type Sharing, traceSharing, type Unseen } from './shared/sharing.js';
+import { type Sharing, sharingFields, traceSharing, type Unseen } from './shared/sharing.js';
 import { NS_PER_MS } from '../core/units.js';
 
 interface IsolationTimes extends LoadTimes {
@@ -44,15 +47,35 @@ interface Block {
   smClockMhz: number | null;
 }
 
-interface Row {
-  tenants: number;
-  limitPercent: Quota;
-  retainedPercent: number;
-  ci95: [number, number] | null;
-  /** Work relative to the tenant's quota of the whole card; null if it has no quota. */
-  entitlementPercent: number | null;
-  interferencePercent: number | null;
-  clockDropPercent: number | null;
+const isolationRow = v.strictObject({
+  tenants: count('Tenants'),
+  limitPercent: quotaPercent,
+  retainedPercent: quantity('%', 'Work of the tenant beside the others, of its work alone'),
+  ci95: interval('%', 'retainedPercent'),
+  entitlementPercent: v.nullable(
+    quantity('%', "Work relative to the tenant's quota of the whole card; null if it has no quota"),
+  ),
+  interferencePercent: v.nullable(
+    quantity(
+      '%',
+      '0 if the common work took as long as the longer part alone, 100 if as long as both one after the other; null with more than two tenants, or if one did nothing',
+    ),
+  ),
+  clockDropPercent: v.nullable(
+    quantity('%', 'Decrease of the SM clock beside the others; null if NVML does not report it'),
+  ),
+});
+
+const details = v.strictObject({
+  rows: rows(isolationRow, 'A row per number of tenants'),
+  shares: shareLines,
+  sharing: v.nullable(sharingFields),
+  context: v.optional(processContext),
+});
+
+export type ComputeIsolationDetails = v.InferOutput<typeof details>;
+
+interface Row extends v.InferOutput<typeof isolationRow> {
   shares: ReturnType<typeof shareLine>[];
   checks: Check[];
 }
@@ -167,7 +190,7 @@ async function among(context: MeasureContext, count: number, plan: Plan): Promis
 
 function judge(context: MeasureContext, measured: readonly Outcome[]) {
   const rows = measured.flatMap(({ row }) => row ?? []);
-  const details = {
+  const found = {
     rows: rows.map(({ checks: _checks, shares: _shares, ...row }) => row),
     shares: rows.flatMap(({ shares }) => shares),
     sharing: measured[0]?.sharing ?? null,
@@ -183,10 +206,7 @@ function judge(context: MeasureContext, measured: readonly Outcome[]) {
   const invalid = invalidBy(checks);
   if (invalid.status === undefined && !setsQuotas(context))
     return {
-      ...unsupported(
-        'the system sets no compute limit; the details have the result of two tenants without one',
-        details,
-      ),
+      ...unsupported('the system sets no compute limit; the details have the result of two tenants without one', found),
       checks,
     };
   return {
@@ -196,14 +216,14 @@ function judge(context: MeasureContext, measured: readonly Outcome[]) {
     ciScope: 'within-process' as const,
     processes: 2,
     headline: null,
-    details,
+    details: found,
     checks,
   };
 }
 
 /** With given times, for tests; without them the tier decides. */
 export const computeIsolationBy =
-  (times?: IsolationTimes): MetricDefinition['measure'] =>
+  (times?: IsolationTimes): MetricDefinition<ComputeIsolationDetails>['measure'] =>
   async (context) => {
     const { tier } = context.options;
     try {
@@ -221,7 +241,7 @@ export const computeIsolationBy =
     }
   };
 
-export const computeIsolation: MetricDefinition = {
+export const computeIsolation: MetricDefinition<ComputeIsolationDetails> = {
   id: 'IS-006',
   name: 'Cross-Tenant Compute Isolation',
   category: 'isolation',
@@ -234,6 +254,7 @@ export const computeIsolation: MetricDefinition = {
   needs: ['two tenants', 'a system with a compute limit'],
   functionName: 'measureComputeIsolation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 5, standard: 14, thorough: 150 },
   measure: computeIsolationBy(),
 };

@@ -1,4 +1,7 @@
 /** IS-007: how evenly a tenant is served beside steady neighbours, in windows of 100 ms. */
+import * as v from 'valibot';
+import { count, described, quantity } from '../core/details.js';
+import { quotaPercent, shareLines } from './share-fields.js';
 import { mean, medianAbsoluteDeviation, median as middle, sampleStandardDeviation } from 'simple-statistics';
 import type { Aggression, Load } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
@@ -7,10 +10,17 @@ import { figureOfWindows } from '../../stats/figure-of-windows.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../core/measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import {
+  invalidBy,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+  withoutNumber,
+} from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { idleReason } from './shared/aggressor-menu.js';
 import {
   amongTenants,
@@ -45,15 +55,51 @@ const FEWEST_WINDOWS = 5;
 /** Ratio of the standard deviation to the median absolute deviation for normally distributed values. */
 const MAD_TO_SD = 1.4826;
 
+const steadiness = v.strictObject({
+  windows: count('Windows'),
+  idleWindows: count('Windows without any work'),
+  cv: quantity('ratio', 'Standard deviation of the work by its mean'),
+  robustCv: v.nullable(
+    quantity('ratio', 'The same by the median absolute deviation and the median; null if the median is 0'),
+  ),
+  lag1: v.nullable(quantity('ratio', 'Autocorrelation between consecutive windows; null if all are equal')),
+});
+
 /** Statistics of the work per window. */
-export interface Steadiness {
-  windows: number;
-  idleWindows: number;
-  cv: number;
-  robustCv: number | null;
-  /** Autocorrelation between consecutive windows; null if all are equal. */
-  lag1: number | null;
-}
+export type Steadiness = v.InferOutput<typeof steadiness>;
+
+const served = (about: string) =>
+  described(
+    v.nullable(
+      v.strictObject({
+        ...steadiness.entries,
+        kernels: described(
+          v.strictObject({
+            p50Ms: v.nullable(quantity('ms', 'Median; null without any')),
+            p99Ms: v.nullable(quantity('ms', '99th percentile; null with too few')),
+            p99OverP50: v.nullable(quantity('ratio', 'The one by the other; null if one is missing')),
+          }),
+          'Durations of its latest kernels',
+        ),
+      }),
+    ),
+    about,
+  );
+
+const details = v.strictObject({
+  limitPercent: quotaPercent,
+  binMs: quantity('ms', 'Length of a window'),
+  together: served('Work of the tenant per window, beside its neighbours; null if the result is not valid'),
+  alone: served('Work of the tenant per window, alone; null with fewer than two windows'),
+  neighbourIdleWindows: described(
+    v.array(count('Windows')),
+    'Windows in which each neighbour made no progress although it had work',
+  ),
+  shares: shareLines,
+  context: v.optional(processContext),
+});
+
+export type ConsistencyDetails = v.InferOutput<typeof details>;
 
 const cvOf = (work: readonly number[]): number => sampleStandardDeviation([...work]) / mean([...work]);
 
@@ -141,20 +187,12 @@ async function play(
   tenants: CoTenants,
   quota: Quota,
   { whole, times }: { whole: WholeCard; times: ConsistencyTimes },
-): Promise<Measured> {
+): Promise<Measured<ConsistencyDetails>> {
   const [alone] = (await tenants.load([0], { durationMs: times.aloneMs, binMs: BIN_MS })) as [Load];
   context.progress('alone', 0.3);
   const together = await loadTogether(tenants, times.togetherMs);
   const entered = contextOf(tenants.scene.scene);
-  if ('reason' in together)
-    return {
-      ...invalidBy([{ name: 'neighbours', passed: false, detail: together.reason }]),
-      value: null,
-      ci95: null,
-      headline: null,
-      details: { context: entered },
-      checks: [],
-    };
+  if ('reason' in together) return withoutNumber('invalid', `neighbours: ${together.reason}`, { context: entered });
   const { common, idleWindows, loads } = together;
   const work = common.work[0] as number[];
   const aloneWork = commonBins([alone], BIN_MS)?.work[0] ?? [];
@@ -190,7 +228,7 @@ async function play(
 
 /** With given times, for tests; without them the tier decides. */
 export const consistencyBy =
-  (times?: ConsistencyTimes): MetricDefinition['measure'] =>
+  (times?: ConsistencyTimes): MetricDefinition<ConsistencyDetails>['measure'] =>
   async (context) => {
     const quota = setsQuotas(context) ? 100 / TENANTS : null;
     try {
@@ -204,7 +242,7 @@ export const consistencyBy =
     }
   };
 
-export const consistency: MetricDefinition = {
+export const consistency: MetricDefinition<ConsistencyDetails> = {
   id: 'IS-007',
   name: 'QoS Consistency',
   category: 'isolation',
@@ -217,6 +255,7 @@ export const consistency: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureConsistency',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 12, thorough: 46 },
   measure: consistencyBy(),
 };

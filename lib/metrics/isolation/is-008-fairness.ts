@@ -1,4 +1,7 @@
 /** IS-008: whether tenants that are entitled to equal parts of the card get equal parts. */
+import * as v from 'valibot';
+import { count, described, interval, quantity, rows, text } from '../core/details.js';
+import { shareLines } from './share-fields.js';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { jain, jainCi95 } from '../../stats/jain.js';
 import { quantile } from '../../stats/quantile.js';
@@ -8,7 +11,7 @@ import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import {
   amongTenants,
   BIN_MS,
@@ -50,19 +53,34 @@ function casesOf({ options: { tier }, system }: MeasureContext): Case[] {
   return [equal(2), equal(HEADLINE), equal(8), ...(quotas ? [WEIGHTED] : [])];
 }
 
-interface Row {
-  case: string;
-  tenants: number;
-  jain: number | null;
-  ci95: [number, number] | null;
-  minOverMax: number | null;
-  /** 5th percentile of the index over windows of 100 ms; null with too few samples for it. */
-  windowJainP5: number | null;
-  windowJainMin: number | null;
-  windows: number;
-  /** Work of each tenant relative to its entitlement of the whole card's work, in per cent. */
-  attainedPercent: number[];
-  unsupported?: string;
+const fairnessRow = v.strictObject({
+  case: text('The entitlements'),
+  tenants: count('Tenants'),
+  jain: v.nullable(quantity('ratio', "Jain's index of their work by their entitlements; null without any work")),
+  ci95: interval('ratio', 'jain'),
+  minOverMax: v.nullable(quantity('ratio', 'The least of that work by the most; null without any work')),
+  windowJainP5: v.nullable(
+    quantity('ratio', '5th percentile of the index over windows of 100 ms; null with too few windows'),
+  ),
+  windowJainMin: v.nullable(quantity('ratio', 'Its least over these windows; null without any')),
+  windows: count('Windows of 100 ms in common'),
+  attainedPercent: described(
+    v.array(v.pipe(v.number(), v.finite())),
+    "Work of each tenant, of its entitlement to the whole card's work (%)",
+  ),
+  unsupported: v.optional(text('Why it was not measured')),
+});
+
+const details = v.strictObject({
+  rows: rows(fairnessRow, 'A row per number of tenants and their entitlements'),
+  shares: shareLines,
+  binMs: quantity('ms', 'Length of a window'),
+  context: v.optional(processContext),
+});
+
+export type FairnessDetails = v.InferOutput<typeof details>;
+
+interface Row extends v.InferOutput<typeof fairnessRow> {
   shares: ReturnType<typeof shareLine>[];
 }
 
@@ -132,8 +150,8 @@ async function measureCase(context: MeasureContext, of: Case, whole: WholeCard, 
   }
 }
 
-function judge(rows: readonly Row[], entered: TenantContext | undefined): Measured {
-  const details = {
+function judge(rows: readonly Row[], entered: TenantContext | undefined): Measured<FairnessDetails> {
+  const found = {
     rows: rows.map(({ shares: _shares, ...row }) => row),
     shares: rows.flatMap(({ shares }) => shares),
     binMs: BIN_MS,
@@ -141,7 +159,7 @@ function judge(rows: readonly Row[], entered: TenantContext | undefined): Measur
   };
   const headline = rows.find(({ case: name }) => name === equal(HEADLINE).name);
   if (!headline || headline.unsupported !== undefined)
-    return unsupported(headline?.unsupported ?? 'four tenants were not measured', details);
+    return unsupported(headline?.unsupported ?? 'four tenants were not measured', found);
   const idle = headline.attainedPercent.filter((percent) => percent === 0).length;
   const checks: Check[] = [
     {
@@ -157,7 +175,7 @@ function judge(rows: readonly Row[], entered: TenantContext | undefined): Measur
     ciScope: 'within-process',
     processes: HEADLINE,
     headline: null,
-    details,
+    details: found,
     checks,
   };
 }
@@ -167,7 +185,7 @@ const windowsOf = ({ rows }: MetricResult['details']): unknown =>
 
 /** With given times, for tests; without them the tier decides. */
 export const fairnessBy =
-  (times?: FairnessTimes): MetricDefinition['measure'] =>
+  (times?: FairnessTimes): MetricDefinition<FairnessDetails>['measure'] =>
   async (context) => {
     const whole = await wholeCard(context);
     const cases = casesOf(context);
@@ -182,7 +200,7 @@ export const fairnessBy =
     return judge(rows, entered);
   };
 
-export const fairness: MetricDefinition = {
+export const fairness: MetricDefinition<FairnessDetails> = {
   id: 'IS-008',
   name: 'Fairness Index',
   category: 'isolation',
@@ -196,6 +214,7 @@ export const fairness: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureFairness',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 40, thorough: 160 },
   measure: fairnessBy(),
 };

@@ -1,4 +1,6 @@
 /** IS-009: the cost of the worst of a fixed menu of neighbours to a latency-sensitive tenant. */
+import * as v from 'valibot';
+import { count, described, quantity, rows, text } from '../core/details.js';
 import type { Check, Tier } from '../../results/document.js';
 import { type AtLevel, largestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
@@ -14,11 +16,11 @@ import {
 import { windowInterval } from '../core/sample-stats.js';
 import { isOutOfMemory } from '../core/row-state.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { type Aggressor, MENU } from './shared/aggressor-menu.js';
-import { type InterferenceRow, NeighbourPlay, type Times } from './shared/neighbour-play.js';
+import { type InterferenceRow, interferenceRow, NeighbourPlay, type Times } from './shared/neighbour-play.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { type Sharing, traceSharing, type Unseen } from './shared/sharing.js';
+import { type Sharing, sharingFields, traceSharing, type Unseen } from './shared/sharing.js';
 import { deviceMs, offeredRateMet, p50Ms, p99Ms, pooled, type Served, VICTIM_NAME } from './victim-requests.js';
 
 const TIMES: Record<Tier, Times> = {
@@ -131,12 +133,38 @@ export function memoryViolations(rows: readonly InterferenceRow[], quotaBytes: n
   ]);
 }
 
-export function judge({ rows, alone, degradations, quotaBytes, sharing, entered }: Played): Measured {
-  const checks = checksOf(rows, alone);
-  const violations = memoryViolations(rows, quotaBytes);
-  const worst = worstOf(rows);
-  const details = {
-    interference: rows,
+const details = v.strictObject({
+  interference: rows(interferenceRow, 'A row per aggressor'),
+  worst: v.nullable(text('The aggressor with the highest cost; null if none ran')),
+  alone: described(
+    v.strictObject({
+      victim: text('What the victim serves'),
+      p50Ms: quantity('ms', 'Median latency'),
+      p99Ms: v.nullable(quantity('ms', '99th percentile of the latency; null with too few requests')),
+      deviceMs: v.nullable(quantity('ms', 'Median time of a request on the device; null if none was served')),
+      requests: count('Requests that arrived'),
+    }),
+    'The victim alone',
+  ),
+  sharing: sharingFields,
+  context: v.optional(processContext),
+});
+
+export type NoisyNeighborDetails = v.InferOutput<typeof details>;
+
+export function judge({
+  rows: interference,
+  alone,
+  degradations,
+  quotaBytes,
+  sharing,
+  entered,
+}: Played): Measured<NoisyNeighborDetails> {
+  const checks = checksOf(interference, alone);
+  const violations = memoryViolations(interference, quotaBytes);
+  const worst = worstOf(interference);
+  const found = {
+    interference,
     worst: worst?.aggressor ?? null,
     alone: {
       victim: VICTIM_NAME,
@@ -150,10 +178,10 @@ export function judge({ rows, alone, degradations, quotaBytes, sharing, entered 
   };
   const [met, died] = checks;
   const { reason: unmet } = invalidBy([met, died]);
-  if (unmet !== undefined) return { ...withoutNumber('invalid', unmet, details), checks, violations };
+  if (unmet !== undefined) return { ...withoutNumber('invalid', unmet, found), checks, violations };
   if (!worst) {
-    const reason = `no aggressor ran: ${rows.map(({ aggressor, reason: why }) => `${aggressor}: ${why}`).join('; ')}`;
-    return { ...withoutNumber('invalid', reason, details), checks, violations };
+    const reason = `no aggressor ran: ${interference.map(({ aggressor, reason: why }) => `${aggressor}: ${why}`).join('; ')}`;
+    return { ...withoutNumber('invalid', reason, found), checks, violations };
   }
   return {
     value: worst.degradationPercent,
@@ -162,7 +190,7 @@ export function judge({ rows, alone, degradations, quotaBytes, sharing, entered 
     ciScope: 'within-process',
     processes: 2,
     headline: null,
-    details,
+    details: found,
     checks,
     violations,
   };
@@ -170,7 +198,7 @@ export function judge({ rows, alone, degradations, quotaBytes, sharing, entered 
 
 /** With a given plan, for tests; without one the tier decides. */
 export const noisyNeighborBy =
-  (plan?: NeighbourPlan): MetricDefinition['measure'] =>
+  (plan?: NeighbourPlan): MetricDefinition<NoisyNeighborDetails>['measure'] =>
   async (context) => {
     const { tier } = context.options;
     try {
@@ -181,7 +209,7 @@ export const noisyNeighborBy =
     }
   };
 
-export const noisyNeighbor: MetricDefinition = {
+export const noisyNeighbor: MetricDefinition<NoisyNeighborDetails> = {
   id: 'IS-009',
   name: 'Noisy Neighbor Impact',
   category: 'isolation',
@@ -194,6 +222,7 @@ export const noisyNeighbor: MetricDefinition = {
   needs: ['two tenants'],
   functionName: 'measureNoisyNeighbor',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 9, standard: 52, thorough: 280 },
   measure: noisyNeighborBy(),
 };

@@ -11,7 +11,17 @@ import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
 import { contextOf } from '../tenants/tenants.js';
 import { measureFunction } from '../core/measure-function.js';
 import { type Fault, FAULTS } from './shared/faults.js';
-import { type Bystander, type FaultRow, harm, judge, repeated, rowOf, STARTS } from './shared/fault-rows.js';
+import {
+  type Bystander,
+  type FaultDetails,
+  faultDetails,
+  type FaultRow,
+  harm,
+  judge,
+  repeated,
+  rowOf,
+  STARTS,
+} from './shared/fault-rows.js';
 import { mostBytesOf, xidsFromNow } from './shared/outside.js';
 import { WatchedVictim } from './watched-victim.js';
 
@@ -153,7 +163,7 @@ interface FaultPlan {
 
 /** With a given plan, for tests; without one the tier decides. */
 export const faultIsolationBy =
-  (plan?: FaultPlan): MetricDefinition['measure'] =>
+  (plan?: FaultPlan): MetricDefinition<FaultDetails>['measure'] =>
   async (context) => {
     const { tier, seed } = context.options;
     const { rounds, faults } = plan ?? { rounds: ROUNDS[tier], faults: FAULTS };
@@ -164,7 +174,7 @@ export const faultIsolationBy =
     let attempts = 0;
     let isHarmed = false;
     let id = FIRST_ID;
-    let entered: unknown;
+    let entered: ReturnType<typeof contextOf>;
     let notMeasured: string | null = null;
     const done = ({ fault, first }: Attempt, row: FaultRow) => {
       attempts++;
@@ -196,7 +206,7 @@ export const faultIsolationBy =
     return judge(rows, { ...rest, rounds, context: entered }, { count: planned, notMeasured }, id - FIRST_ID);
   };
 
-export const faultIsolation: MetricDefinition = {
+export const faultIsolation: MetricDefinition<FaultDetails> = {
   id: 'IS-010',
   name: 'Fault Isolation',
   category: 'isolation',
@@ -209,6 +219,7 @@ export const faultIsolation: MetricDefinition = {
   needs: ['several processes'],
   functionName: 'measureFaultIsolation',
   where: 'fresh-processes',
+  details: faultDetails,
   runsLast: true,
   seconds: { quick: 9, standard: 12, thorough: 60 },
   measure: faultIsolationBy(),

@@ -1,4 +1,7 @@
 /** IS-012: which ways to use the card obey a tenant's compute limit. */
+import * as v from 'valibot';
+import { choice, flag, quantity, rows, text } from '../core/details.js';
+import { limitPercent as limitField, shareLines } from './share-fields.js';
 import type { AggressorRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
@@ -10,7 +13,7 @@ import { BIN_MS, type FailedRow, isMeasured, measureRows, type Row } from './sha
 import { BACK_TO_BACK, LAUNCH_PATHS } from './shared/load-shapes.js';
 import { idleReason, rateOf } from './shared/aggressor-menu.js';
 import { throttled } from './shared/mechanism.js';
-import { ownLimit, type Reference, referenceOf } from './tenant-load.js';
+import { ownLimit, type Reference, referenceField, referenceOf } from './tenant-load.js';
 
 const WINDOWS = {
   quick: { freeMs: 200, dropMs: 300, keepMs: 500 },
@@ -23,15 +26,16 @@ const COPIES = 'async copies';
 const SETUP_MS = [400, 1_600, 6_400];
 const GRACE_MS = 60_000;
 
-interface Path {
-  path: string;
-  outcome: 'throttled' | 'not throttled' | 'unsupported';
-  achievedPercent: number | null;
-  limitPercent: number;
-  /** Whether the row counts in the value: copies use no multiprocessor and only show what else is limited. */
-  counted: boolean;
-  reason?: string;
-}
+const pathRow = v.strictObject({
+  path: text('The way to use the card'),
+  outcome: choice(['throttled', 'not throttled', 'unsupported'], 'Whether the limit acts on it'),
+  achievedPercent: v.nullable(quantity('%', 'Work under the limit, of the work without it; null if it did not run')),
+  limitPercent: limitField,
+  counted: flag('Whether it counts in the value: copies use no multiprocessor and only show what else is limited'),
+  reason: v.optional(text('Why it did not run')),
+});
+
+type Path = v.InferOutput<typeof pathRow>;
 
 /** Copies per second without the limit and under it, or why they are impossible. */
 type Copies = Map<number | null, number | string>;
@@ -98,7 +102,16 @@ function failures(rows: readonly (Row | FailedRow)[]): Check {
   };
 }
 
-export const launchCoverage: MetricDefinition = {
+const details = v.strictObject({
+  limitPercent: limitField,
+  reference: referenceField,
+  paths: rows(pathRow, 'A row per way to use the card'),
+  shares: shareLines,
+});
+
+export type LaunchCoverageDetails = v.InferOutput<typeof details>;
+
+export const launchCoverage: MetricDefinition<LaunchCoverageDetails> = {
   id: 'IS-012',
   name: 'Compute Limit Coverage',
   category: 'isolation',
@@ -111,6 +124,7 @@ export const launchCoverage: MetricDefinition = {
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'auditLaunchPaths',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 14, standard: 40, thorough: 220 },
   async measure(context) {
     const limitPercent = ownLimit(context.system);

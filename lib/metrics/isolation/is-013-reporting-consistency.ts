@@ -1,4 +1,6 @@
 /** IS-013: whether all reports to a tenant about its GPU agree with each other, with its limits and with the card. */
+import * as v from 'valibot';
+import { flag, rows, text } from '../core/details.js';
 import type { ReportedMemory, ReportedSizes } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
@@ -16,13 +18,14 @@ const STEP_TOLERANCE = 8 * MIB;
 const MULTIPROCESSOR_TOLERANCE = 2;
 const FUNCTION_MISSING = 13;
 
-/** Null: not reported, or nothing to compare with. */
-interface Report {
-  source: string;
-  says: string;
-  expected: string;
-  agrees: boolean | null;
-}
+const reportRow = v.strictObject({
+  source: text('Who reports what'),
+  says: text('What the tenant is told'),
+  expected: text('What agrees with the limits and with what is seen from outside'),
+  agrees: v.nullable(flag('Whether the two agree; null if it is not reported, or there is nothing to compare with')),
+});
+
+type Report = v.InferOutput<typeof reportRow>;
 
 interface Looks {
   before: ReportedMemory;
@@ -142,7 +145,11 @@ function allocationCheck({ granted, heldBefore, heldDuring }: Looks): Check {
   return { name, passed: granted > 0 && Math.abs(grown - granted) <= STEP_TOLERANCE, detail };
 }
 
-export const reportingConsistency: MetricDefinition = {
+const details = v.strictObject({ reports: rows(reportRow, 'A row per report to the tenant') });
+
+export type ReportingDetails = v.InferOutput<typeof details>;
+
+export const reportingConsistency: MetricDefinition<ReportingDetails> = {
   id: 'IS-013',
   name: 'Reporting Consistency',
   category: 'isolation',
@@ -155,6 +162,7 @@ export const reportingConsistency: MetricDefinition = {
   needs: ['fresh processes'],
   functionName: 'checkReporting',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 2 },
   async measure(context: MeasureContext) {
     const { memoryBytes: limitBytes, smPercent } = context.system.limits();

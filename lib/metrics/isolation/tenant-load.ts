@@ -1,4 +1,6 @@
 /** Loads of one tenant under a compute limit, and of the same tenant without it as the reference. */
+import type * as v from 'valibot';
+import { choice } from '../core/details.js';
 import type { Load, LoadRequest } from '../../native/addon-types.js';
 import { baseEnvironment, withoutMps } from '../../systems/process/base-environment.js';
 import { instanceVariables } from '../../environment/named-gpu.js';
@@ -55,8 +57,11 @@ export async function withLimits<T>(
   return results[0] as T;
 }
 
-/** The reference for 100 %, named in the result. */
-export type Reference = 'the same tenant without a limit' | 'a process without the layer';
+export const referenceField = choice(
+  ['the same tenant without a limit', 'a process without the layer'],
+  'What counts as 100 %',
+);
+export type Reference = v.InferOutput<typeof referenceField>;
 
 export function referenceOf(system: System, limited: Partial<Limits>): Reference {
   return startsDiffer(system, limited, NO_LIMIT) ? 'the same tenant without a limit' : 'a process without the layer';

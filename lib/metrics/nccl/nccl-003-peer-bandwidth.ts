@@ -1,17 +1,27 @@
 /** NCCL-003: how fast data gets from each GPU to each other one. */
+import * as v from 'valibot';
+import { choice, count, described, flag, interval, quantity, rows, text } from '../core/details.js';
 import type { Tier } from '../../results/document.js';
 import { smallestOf } from '../../stats/largest.js';
 import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import type { RowState } from '../core/row-state.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { headlineBytes } from '../pcie/copy-curve.js';
 import { MIB } from '../core/units.js';
 import { isSimulated } from './collectives.js';
-import { describedGpus, type GpuWorkers, memoryLimit, unlessUnavailable, withGpuWorkers } from './gpu-workers.js';
+import {
+  describedGpus,
+  gpusFields,
+  type GpuWorkers,
+  memoryLimit,
+  unlessUnavailable,
+  withGpuWorkers,
+} from './gpu-workers.js';
 import { beyondLinks, noFasterThanLinks } from './link-ceilings.js';
-import { measurePair, type Pair, pairsOf, type PeerPlan, ratesOf, WAYS } from './peer-pairs.js';
+import { measurePair, type Pair, pairsOf, type PeerPlan, ratesOf, type Way, WAYS } from './peer-pairs.js';
 
 const MOST_GPUS = 16;
 const WARMUP = 2;
@@ -28,6 +38,50 @@ const FIELDS = {
   'loads of a kernel': 'loadsGbs',
   'another process': 'processGbs',
 } as const;
+
+const way = (about: string) => v.optional(v.nullable(described(v.number(), `${about} (GB/s); null if it did not run`)));
+const state = v.union([
+  v.strictObject({ unsupported: text('Why this system cannot measure it') }),
+  v.strictObject({ failed: text('The error that ended it') }),
+]);
+
+const pairRow = v.strictObject({
+  from: v.optional(count('Index of the GPU, by NVML')),
+  to: v.optional(count('Index of the other GPU')),
+  connection: v.nullable(
+    choice(
+      ['NVLink', 'one board', 'PIX', 'PXB', 'PHB', 'NODE', 'SYS'],
+      'What is between the two, as nvidia-smi abbreviates it; null if NVML does not say',
+    ),
+  ),
+  nvlinks: count('Active NVLinks to the other GPU, or to the switch between them'),
+  ceilingGbs: v.nullable(quantity('GB/s', 'What the connection carries in one direction; null if that is not known')),
+  canAccess: flag("Whether the GPU can reach the other one's memory (cuDeviceCanAccessPeer)"),
+  performanceRank: v.nullable(described(v.number(), 'Rank by the driver: 0 is the fastest; null: not reported')),
+  nativeAtomics: v.nullable(described(v.number(), 'Whether atomics work over it, by the driver; null: not reported')),
+  gbs: way('Median rate of cuMemcpyPeerAsync'),
+  bothGbs: way('Median rate of a copy in each direction at the same time, together'),
+  loadsGbs: way("Median rate of a kernel that reads the other GPU's memory"),
+  processGbs: way("Median rate of copies to memory of the other GPU's process"),
+  hostStagedGbs: way('Without access: median rate of copies, which go through the host'),
+  ci95: interval('GB/s', 'the rate of cuMemcpyPeerAsync'),
+  count: count('Copies by cuMemcpyPeerAsync'),
+  without: v.optional(described(v.record(v.string(), state), 'Why some of the ways have no rate')),
+});
+
+const details = v.strictObject({
+  bytes: count('Size of a copy (bytes)'),
+  pairsWithAccess: count("Ordered pairs of which the first GPU can reach the other one's memory"),
+  pairs: rows(pairRow, 'A row per ordered pair'),
+  ...gpusFields,
+  slowest: text('The slowest pair'),
+  ceilingGbs: v.nullable(quantity('GB/s', 'What its connection carries in one direction; null if that is not known')),
+  hostStagedGbs: v.optional(
+    v.nullable(quantity('GB/s', 'Without access on any pair: median rate of the slowest, through the host')),
+  ),
+});
+
+export type PeerBandwidthDetails = v.InferOutput<typeof details>;
 
 async function planOf(context: MeasureContext, gpus: GpuWorkers): Promise<PeerPlan> {
   const { tier, iterations, warmup } = context.options;
@@ -60,7 +114,7 @@ function rowOf({ from, to, link, access, ceilingGbs, rows }: Pair, { gpus }: Gpu
     ...(canAccess ? Object.fromEntries(numbers) : { hostStagedGbs: copy?.gbs?.value ?? null }),
     ci95: copy?.gbs?.ci95 ?? null,
     count: copy?.samples.length ?? 0,
-    ...(states.length > 0 && { without: Object.fromEntries(states) as Record<string, unknown> }),
+    ...(states.length > 0 && { without: Object.fromEntries(states) as Partial<Record<Way, RowState>> }),
   };
 }
 
@@ -74,7 +128,7 @@ function slowestCi95(pairs: readonly Pair[]): Measured['ci95'] {
     : smallestOf(rates.map((samples) => (alpha) => serialMedian(samples, { alpha }))).ci95;
 }
 
-function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): Measured {
+function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): Measured<PeerBandwidthDetails> {
   const reachable = pairs.filter(({ access }) => access.canAccess);
   const all = {
     bytes,
@@ -106,7 +160,11 @@ function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): 
   };
 }
 
-async function measured(context: MeasureContext, gpus: GpuWorkers, plan: PeerPlan): Promise<Measured> {
+async function measured(
+  context: MeasureContext,
+  gpus: GpuWorkers,
+  plan: PeerPlan,
+): Promise<Measured<PeerBandwidthDetails>> {
   const { seed } = context.options;
   const pairs = await pairsOf(gpus);
   let done = 0;
@@ -120,7 +178,7 @@ async function measured(context: MeasureContext, gpus: GpuWorkers, plan: PeerPla
 
 /** With a given plan, for tests. */
 export const peerBandwidthBy =
-  (plan?: PeerPlan): MetricDefinition['measure'] =>
+  (plan?: PeerPlan): MetricDefinition<PeerBandwidthDetails>['measure'] =>
   (context) =>
     unlessUnavailable(() =>
       withGpuWorkers(
@@ -130,7 +188,7 @@ export const peerBandwidthBy =
       ),
     );
 
-export const peerBandwidth: MetricDefinition = {
+export const peerBandwidth: MetricDefinition<PeerBandwidthDetails> = {
   id: 'NCCL-003',
   name: 'P2P GPU Bandwidth',
   category: 'nccl',
@@ -148,6 +206,7 @@ export const peerBandwidth: MetricDefinition = {
   needs: ['two GPUs', 'peer access'],
   functionName: 'measurePeerBandwidth',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 10, standard: 12, thorough: 20 },
   measure: peerBandwidthBy(),
 };

@@ -29,7 +29,7 @@ interface Row {
 
 /** In both directions together, where a copy goes in each. */
 export const WAYS = ['cuMemcpyPeerAsync', 'both directions at once', 'loads of a kernel', 'another process'] as const;
-type Way = (typeof WAYS)[number];
+export type Way = (typeof WAYS)[number];
 
 export interface Pair {
   /** Places among the workers. */

@@ -1,31 +1,55 @@
 /** The rows of IS-010, one per fault, and what is concluded of them. */
+import * as v from 'valibot';
+import { choice, count, described, flag, quantity, rows, text } from '../../core/details.js';
+import { processContext } from '../../tenants/tenants.js';
 import type { Check } from '../../../results/document.js';
 import { invalidBy, type Measured } from '../../core/metric.js';
 import { type Noticed, STALL_MS } from '../watched-victim.js';
 
-/** Processes that a fault should not end. */
-export type Bystander = 'victim' | 'new tenant';
+const bystander = choice(['victim', 'new tenant'], 'A process that a fault should not end');
 
-export interface FaultRow {
-  fault: string;
-  expectedCode: string;
-  /** The observed outcome; null if the fault did not happen. */
-  code: string | null;
-  /** Why it did not happen. */
-  notRaised?: string;
-  /** `unharmed`, or what happened to it. */
-  victim: string;
-  longestStallMs: number | null;
-  /** `starts`, or what happened when another tenant was started afterwards. */
-  newTenant: string;
-  /** Whose process ended. */
-  died?: Bystander[];
-  /** Those deaths that were not seen again when the fault was raised again: something else may have caused them. */
-  unexplained?: { who: Bystander; how: string }[];
-  /** Null if NVML does not report them. */
-  xids: number[] | null;
-  passed: boolean;
-}
+export type Bystander = v.InferOutput<typeof bystander>;
+
+const faultRow = v.strictObject({
+  fault: text('The fault'),
+  expectedCode: text('What the tenant that fails should be told'),
+  code: v.nullable(text('The observed outcome; null if the fault did not happen')),
+  notRaised: v.optional(text('Why it did not happen')),
+  victim: text('unharmed, or what happened to the victim'),
+  longestStallMs: v.nullable(quantity('ms', "Longest time without a verified result of the victim's")),
+  newTenant: text('starts, or what happened when another tenant was started afterwards'),
+  died: v.optional(rows(bystander, 'Whose process ended')),
+  unexplained: v.optional(
+    rows(
+      v.strictObject({ who: bystander, how: text('How its process ended') }),
+      'Deaths that were not seen again when the fault was raised again: something else may have caused them',
+    ),
+  ),
+  xids: v.nullable(
+    described(v.array(v.number()), 'Errors of the card (Xid) after the fault; null if NVML does not report them'),
+  ),
+  passed: flag('Whether the tenant was told what was expected, the victim was unharmed and a new tenant started'),
+});
+
+export type FaultRow = v.InferOutput<typeof faultRow>;
+
+/** Schema of IS-010's details. */
+export const faultDetails = v.strictObject({
+  faults: rows(faultRow, 'A row per fault'),
+  notMeasured: v.optional(
+    described(
+      v.strictObject({
+        faults: rows(v.string(), 'Names of the faults'),
+        reason: text('Why they were not raised'),
+      }),
+      'The faults that were not raised, if any',
+    ),
+  ),
+  rounds: count('How often all faults are raised'),
+  context: v.optional(processContext),
+});
+
+export type FaultDetails = v.InferOutput<typeof faultDetails>;
 
 const UNHARMED = 'unharmed';
 export const STARTS = 'starts';
@@ -108,10 +132,10 @@ function seenFromOutside(rows: readonly FaultRow[]): Check {
 
 export function judge(
   rows: readonly FaultRow[],
-  details: Record<string, unknown>,
+  details: Omit<FaultDetails, 'faults'>,
   planned: Planned,
   processes: number,
-): Measured {
+): Measured<FaultDetails> {
   const needed = [happened(rows, planned), explained(rows)];
   const violations = rows.flatMap(sentencesOf);
   return {
@@ -121,7 +145,7 @@ export function judge(
     ciScope: 'between-processes',
     processes,
     headline: null,
-    details: { faults: rows, ...details },
+    details: { faults: [...rows], ...details },
     checks: [...needed, seenFromOutside(rows)],
     violations,
   };

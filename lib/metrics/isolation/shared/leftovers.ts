@@ -1,4 +1,6 @@
 /** What a tenant leaves behind when it ends, and whether the next one finds it. */
+import * as v from 'valibot';
+import { count, quantity, text } from '../../core/details.js';
 import type { Surface, SurfaceFound } from '../../../native/addon-types.js';
 import { askSession } from '../../../workers/session-task.js';
 import type { WorkerTenant } from '../../../workers/worker-tenant.js';
@@ -33,25 +35,30 @@ const REUSED_BYTES = 64 * 2 ** 20;
 const SWITCHING_MS = 150;
 const DEADLINE_MS = 30_000;
 
-/** The share of a victim's memory that must be scanned. */
-export interface Coverage {
-  transition: string;
-  /** How much the victim could have filled. */
-  roomBytes: number;
-  releasedBytes: number;
-  lookedAtBytes: number;
-  /**
-   * The least share of the scanned memory that certainly was the victim's, because nearly all free memory was scanned.
-   */
-  certainBytes: number | null;
-}
+/** Schema of the share of a victim's memory that was scanned. */
+export const coverageRow = v.strictObject({
+  transition: text('How the victim ended'),
+  roomBytes: quantity('bytes', 'How much the victim could have filled'),
+  releasedBytes: count("What it had filled of the card's memory (bytes)"),
+  lookedAtBytes: count('What was scanned afterwards (bytes)'),
+  certainBytes: v.nullable(
+    quantity(
+      'bytes',
+      "The least part of that which certainly was the victim's, because nearly all free memory was scanned; null if that is not known",
+    ),
+  ),
+});
+
+export type Coverage = v.InferOutput<typeof coverageRow>;
 
 /** What a process finds in memory that it freed itself: no leak, but it shows how the driver works. */
-export interface Reuse {
-  surface: Surface;
-  bytes: number;
-  taggedBytes: number;
-}
+export const reuseRow = v.strictObject({
+  surface: text('The way of allocating'),
+  bytes: count('Examined (bytes)'),
+  taggedBytes: count('With its own tag (bytes)'),
+});
+
+export type Reuse = v.InferOutput<typeof reuseRow>;
 
 /** Bytes of the card's memory that no measurement takes; on small cards, as in tests, an eighth of the free memory. */
 export const spareOf = (freeBytes: number): number => Math.min(GIB, freeBytes / 8);

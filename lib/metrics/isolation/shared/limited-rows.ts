@@ -1,14 +1,17 @@
 /** The work of each load shape under compute limits, relative to its work without them. */
 import { mean, standardDeviation } from 'simple-statistics';
+import * as v from 'valibot';
+import { count, described, quantity, rowOrReason, text } from '../../core/details.js';
+import { limitPercent } from '../share-fields.js';
 import type { Load } from '../../../native/addon-types.js';
 import { BenchError } from '../../../native/errors.js';
 import type { MeasureContext } from '../../core/metric.js';
 import type { LimitedWorker } from '../../core/other-limits.js';
 import { type RowState, rowState } from '../../core/row-state.js';
 import { BACK_TO_BACK, type Shape } from './load-shapes.js';
-import { busyShare, idleShare, type Mechanism, mechanismOf } from './mechanism.js';
-import { besideNvml, type NvmlUtilization } from './nvml-utilization.js';
-import { type Swings, swingsOf } from './swings.js';
+import { busyShare, idleShare, mechanismFields, mechanismOf } from './mechanism.js';
+import { besideNvml, nvmlUtilization } from './nvml-utilization.js';
+import { swingsFields, swingsOf } from './swings.js';
 import {
   rateOf,
   rateSinceLaunch,
@@ -44,25 +47,28 @@ interface RowPlan {
 
 type Free = Map<Shape, Load | RowState>;
 
-export interface Row {
-  smPercent: number;
-  shape: string;
-  kernelMs: number;
-  achievedPercent: number;
-  accuracyPercent: number;
-  /** Use of multiprocessors in per cent, relative to those that the reference used and to the time. */
-  multiprocessorsPercent: number;
-  timePercent: number;
-  mechanism: Mechanism;
-  /** Coefficient of variation over windows of 1 s; null if there are fewer than three. */
-  oscillationCv: number | null;
-  /** Null if the load had no whole bin. */
-  swings: Swings | null;
-  kernels: number;
-  /** NVML's utilisation over the same time as the share; absent if it was not read. */
-  nvml?: NvmlUtilization;
-  series: number[];
-}
+/** Schema of a row, without its series. */
+export const limitedRow = rowOrReason(
+  { smPercent: limitPercent, shape: text('The shape of the load') },
+  {
+    kernelMs: quantity('ms', 'Length of a kernel'),
+    achievedPercent: quantity('%', 'Work under the limit, of the work without it'),
+    accuracyPercent: quantity('%', 'How close that is to the limit: 100 is exact'),
+    multiprocessorsPercent: quantity('%', 'Multiprocessors used, of those used without a limit'),
+    timePercent: quantity('%', 'Part of the time in which a kernel ran, relative to that without a limit'),
+    mechanism: mechanismFields,
+    oscillationCv: v.nullable(
+      quantity('ratio', 'Coefficient of variation over windows of 1 s; null if there are fewer than three'),
+    ),
+    swings: v.nullable(swingsFields),
+    kernels: count('Kernels that ran under the limit'),
+    nvml: v.optional(described(nvmlUtilization, "NVML's utilisation over the same time, if it was read")),
+  },
+);
+
+type AnyRow = v.InferOutput<typeof limitedRow>;
+
+export type Row = Extract<AnyRow, { kernelMs: number }> & { series: number[] };
 export type FailedRow = Pick<Row, 'smPercent' | 'shape'> & RowState;
 
 async function attempt(shape: Shape, run: () => Promise<Load>): Promise<Load | RowState> {

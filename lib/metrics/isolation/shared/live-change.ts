@@ -1,4 +1,6 @@
 /** How long a running tenant exceeds, or falls short of, a changed compute limit. */
+import * as v from 'valibot';
+import { quantity } from '../../core/details.js';
 import type { Load } from '../../../native/addon-types.js';
 import type { MeasureContext } from '../../core/metric.js';
 import type { LimitedWorker } from '../../core/other-limits.js';
@@ -7,17 +9,19 @@ import { BACK_TO_BACK } from './load-shapes.js';
 import { settling } from './settling.js';
 import { type LoadTimes, rateOf, runLoad, sharesPercent } from '../tenant-load.js';
 
-export interface LiveChange {
-  fromPercent: number;
-  toPercent: number;
-  /** Time from the first kernel under the new limit; null if the share did not settle within `observedMs`. */
-  settledAfterMs: number | null;
-  observedMs: number;
-  /** Time from the change until the tenant worked again: it idles while its limit is changed. */
-  pauseMs: number;
-  overshootSmSeconds: number;
-  percent: number[];
-}
+/** Schema of a change, without its series. */
+export const liveChangeFields = v.strictObject({
+  fromPercent: quantity('%', 'The limit before'),
+  toPercent: quantity('%', 'The limit after'),
+  settledAfterMs: v.nullable(
+    quantity('ms', 'Time from the first kernel under the new limit; null if the share did not settle'),
+  ),
+  observedMs: quantity('ms', 'The latest time at which it could have settled'),
+  pauseMs: quantity('ms', 'Time from the change until the tenant worked again: it idles meanwhile'),
+  overshootSmSeconds: quantity('SM s', 'Excess over the new limit before it settled'),
+});
+
+export type LiveChange = v.InferOutput<typeof liveChangeFields> & { percent: number[] };
 
 interface LiveRequest {
   fromPercent: number;

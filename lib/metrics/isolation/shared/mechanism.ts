@@ -1,11 +1,18 @@
 /** Infers how a compute limit works from the trace of the kernels that it let through. */
+import * as v from 'valibot';
+import { choice, text } from '../../core/details.js';
 import type { Load } from '../../../native/addon-types.js';
 import { median } from '../../../stats/median.js';
 
-export interface Mechanism {
-  name: 'none' | 'partition' | 'exclusive phases' | 'delay per launch' | 'bounded queue' | 'token bucket' | 'unclear';
-  evidence: string;
-}
+export const mechanismFields = v.strictObject({
+  name: choice(
+    ['none', 'partition', 'exclusive phases', 'delay per launch', 'bounded queue', 'token bucket', 'unclear'],
+    'How the limit seems to work',
+  ),
+  evidence: text('What shows it'),
+});
+
+export type Mechanism = v.InferOutput<typeof mechanismFields>;
 
 interface Trace {
   /** The load under the limit, and the same load without it. */

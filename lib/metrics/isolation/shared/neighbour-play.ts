@@ -1,4 +1,6 @@
 /** Measures a victim and an aggressor, each alone and both together, for every aggressor of the menu. */
+import * as v from 'valibot';
+import { count, described, flag, interval, quantity, text } from '../../core/details.js';
 import { messageOf } from '../../../errors/message-of.js';
 import type { Aggression, Requests } from '../../../native/addon-types.js';
 import { ratioInterval } from '../../../stats/rule/combined.js';
@@ -33,33 +35,64 @@ export interface Times {
   together: number;
 }
 
-export interface InterferenceRow {
-  victim: string;
-  aggressor: string;
-  /** The increase of the victim's p50 latency; null if the aggressor did not run. */
-  degradationPercent: number | null;
-  reason?: string;
-  /** Whether the aggressor's process ended, by itself or killed from outside. */
-  died?: true;
-  degradationCi95?: [number, number] | null;
-  p99Percent?: number | null;
-  devicePercent?: number | null;
-  throughputLossPercent?: number;
-  requests?: number;
-  /** Requests that were dropped: their latencies are lower bounds. */
-  givenUp?: number;
-  /** Whether requests arrived faster than they were served: the latencies then grow with the time of measurement. */
-  overloaded?: boolean;
-  /** Null if the aggressor was held back alone. */
-  interferencePercent?: number | null;
-  clockDropPercent?: number | null;
-  aggressorPerSecond?: { alone: number; together: number };
-  /** Null if the aggressor was held back alone. */
-  aggressorLossPercent?: number | null;
-  allocations?: { refused: number; aboveQuota: number };
-  /** Peak device memory of the aggressor while the victim ran. */
-  usedBytes?: number;
-}
+/** Schema of a row. */
+export const interferenceRow = v.strictObject({
+  victim: text('The tenant that serves requests'),
+  aggressor: text('Its neighbour'),
+  degradationPercent: v.nullable(
+    quantity('%', "Increase of the victim's median latency; null if the aggressor did not run"),
+  ),
+  reason: v.optional(text('Why it did not run')),
+  died: v.optional(flag("Whether the aggressor's process ended, by itself or killed from outside")),
+  degradationCi95: v.optional(interval('%', 'degradationPercent')),
+  p99Percent: v.optional(
+    v.nullable(quantity('%', 'Increase of the 99th percentile of the latency; null with too few requests')),
+  ),
+  devicePercent: v.optional(
+    v.nullable(quantity('%', "Increase of a request's median time on the device; null if none was served")),
+  ),
+  throughputLossPercent: v.optional(quantity('%', 'Decrease of the requests that were done in time')),
+  requests: v.optional(count('Requests that arrived beside the aggressor')),
+  givenUp: v.optional(count('Requests that were dropped: their latencies are lower bounds')),
+  overloaded: v.optional(
+    flag('Whether requests arrived faster than they were served: latencies then grow with the time of measurement'),
+  ),
+  interferencePercent: v.optional(
+    v.nullable(
+      quantity(
+        '%',
+        '0 if the common work took as long as the longer part alone, 100 if as long as both one after the other; null if one did nothing, or the aggressor was held back alone',
+      ),
+    ),
+  ),
+  clockDropPercent: v.optional(
+    v.nullable(quantity('%', 'Decrease of the SM clock beside the aggressor; null if NVML does not report it')),
+  ),
+  aggressorPerSecond: v.optional(
+    described(
+      v.strictObject({
+        alone: quantity('1/s', 'Alone'),
+        together: quantity('1/s', 'Beside the victim'),
+      }),
+      'Operations of the aggressor per second',
+    ),
+  ),
+  aggressorLossPercent: v.optional(
+    v.nullable(quantity('%', 'Decrease of these; null if the aggressor was held back alone')),
+  ),
+  allocations: v.optional(
+    described(
+      v.strictObject({
+        refused: count('Refused'),
+        aboveQuota: count('Granted although larger than the quota'),
+      }),
+      'Allocations of the aggressor',
+    ),
+  ),
+  usedBytes: v.optional(count('Most device memory that the aggressor held while the victim ran (bytes)')),
+});
+
+export type InterferenceRow = v.InferOutput<typeof interferenceRow>;
 
 /** Why an aggressor has no number. */
 interface Missing {

@@ -3,18 +3,21 @@
  * time in which any kernel runs, no matter how much of the card that kernel uses.
  */
 import { mean } from 'simple-statistics';
+import * as v from 'valibot';
+import { count, quantity, text } from '../../core/details.js';
 import { messageOf } from '../../../errors/message-of.js';
 import type { GroundTruth } from '../../../native/ground-truth.js';
 
-export interface NvmlUtilization {
-  /** The whole card's: the mean of all readings; null if there is none. */
-  gpuPercent: number | null;
-  /** The tenant's process's: the mean of NVML's own samples; null if there is none. */
-  processPercent: number | null;
-  readings: number;
-  /** Why a value is missing. */
-  reason?: string;
-}
+export const nvmlUtilization = v.strictObject({
+  gpuPercent: v.nullable(quantity('%', "The whole card's: mean of all readings; null if there is none")),
+  processPercent: v.nullable(
+    quantity('%', "The tenant's process's: mean of NVML's own samples; null if there is none"),
+  ),
+  readings: count('Readings'),
+  reason: v.optional(text('Why a value is missing')),
+});
+
+export type NvmlUtilization = v.InferOutput<typeof nvmlUtilization>;
 
 /** NVML updates its values every 1/6 s to 1 s. */
 const INTERVAL_MS = 100;

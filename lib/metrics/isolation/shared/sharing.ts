@@ -1,5 +1,7 @@
 /** How two tenants share a card, from where and when small blocks of both ran. */
 import { quantileSorted } from 'simple-statistics';
+import * as v from 'valibot';
+import { choice, count, described, quantity, text } from '../../core/details.js';
 import type { BlockTrace } from '../../../native/addon-types.js';
 import { sessionTaskOf } from '../../../workers/session-task.js';
 import type { Scene } from '../../../workers/scene.js';
@@ -7,38 +9,51 @@ import type { WorkerTenant } from '../../../workers/worker-tenant.js';
 import { clipped, common, merged, type Stretch, total } from '../../../stats/stretches.js';
 import { NS_PER_MS } from '../../core/units.js';
 
+const slicesFields = described(
+  v.strictObject({
+    count: count('Turns'),
+    p10Ms: quantity('ms', '10th percentile of their lengths'),
+    p50Ms: quantity('ms', 'Median'),
+    p90Ms: quantity('ms', '90th percentile'),
+    maxMs: quantity('ms', 'The longest'),
+  }),
+  'How long a tenant runs before another one does',
+);
+
+type Slices = v.InferOutput<typeof slicesFields>;
+
 /**
  * The traced blocks have one warp each, so `blocks of both at once` on a multiprocessor does not mean that blocks of
  * other sizes run there beside each other.
  */
-type SharingKind = 'time slices' | 'blocks of both at once' | 'partition' | 'unclear';
+const sharingKind = choice(
+  ['time slices', 'blocks of both at once', 'partition', 'unclear'],
+  'How the two share the card, by small blocks of both',
+);
 
-/** How long a tenant runs before another one does. */
-interface Slices {
-  count: number;
-  p10Ms: number;
-  p50Ms: number;
-  p90Ms: number;
-  maxMs: number;
-}
+type SharingKind = v.InferOutput<typeof sharingKind>;
 
-export interface Sharing {
-  kind: SharingKind;
-  evidence: string;
-  /** Time during which both ran, relative to the time of the tenant that ran less. */
-  atOncePercent: number;
-  /** Time during which both ran on one multiprocessor, relative to the same time. */
-  atOnceOnAnSmPercent: number;
-  /** How many multiprocessors each of them used, and both. */
-  multiprocessors: [number, number];
-  sharedMultiprocessors: number;
-  /** Null if they do not take turns, or too few turns were seen. */
-  slices: Slices | null;
-}
+const sharingSeen = v.strictObject({
+  kind: sharingKind,
+  evidence: text('What shows it'),
+  atOncePercent: quantity('%', 'Time during which both ran, of the time of the tenant that ran less'),
+  atOnceOnAnSmPercent: quantity('%', 'Time during which both ran on one multiprocessor, of the same time'),
+  multiprocessors: described(v.tuple([v.number(), v.number()]), 'How many multiprocessors each of them used'),
+  sharedMultiprocessors: count('How many both used'),
+  slices: described(v.nullable(slicesFields), 'Their turns; null if they do not take turns, or too few were seen'),
+});
 
-export interface Unseen {
-  unseen: string;
-}
+const sharingUnseen = v.strictObject({ unseen: text('Why it could not be seen') });
+
+/** Schema of `traceSharing`. */
+export const sharingFields = described(
+  v.union([sharingSeen, sharingUnseen]),
+  'Where and when blocks of two tenants ran',
+);
+
+export type Sharing = v.InferOutput<typeof sharingSeen>;
+
+export type Unseen = v.InferOutput<typeof sharingUnseen>;
 
 /** A gap of this length between two kernels of one tenant does not end its turn. */
 const LAUNCH_GAP_NS = 100_000;

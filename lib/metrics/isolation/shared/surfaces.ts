@@ -1,4 +1,6 @@
 /** The surfaces of IS-005 through which the next tenant could read a tenant's memory. */
+import * as v from 'valibot';
+import { choice, count, text } from '../../core/details.js';
 import type { Surface, SurfaceFound } from '../../../native/addon-types.js';
 import { number } from '../../../results/text/plain.js';
 import { askSession } from '../../../workers/session-task.js';
@@ -41,19 +43,23 @@ export const visit = (tenant: WorkerTenant, { surface, mark, fill = '', mostByte
 export const release = (tenant: WorkerTenant) =>
   askSession(tenant, { name: 'releaseSurfaces', request: undefined, deadlineMs: DEADLINE_MS });
 
-export type Outcome = 'clean' | 'leaks' | 'unexplained' | 'unsupported';
+const outcomeField = choice(['clean', 'leaks', 'unexplained', 'unsupported'], 'What was found there');
 
-export interface SurfaceRow {
-  surface: string;
-  transition: string;
-  control: 'passed' | 'failed';
-  outcome: Outcome;
-  /** Bytes with another tenant's tag, on the chip summed over all scans; null if nothing was examined. */
-  bytes: number | null;
-  /** Examined bytes, summed in the same way. */
-  lookedAtBytes?: number;
-  reason?: string;
-}
+export type Outcome = v.InferOutput<typeof outcomeField>;
+
+export const surfaceRow = v.strictObject({
+  surface: text('Where the tag was looked for'),
+  transition: text('What happened to the tenant that left it'),
+  control: choice(['passed', 'failed'], 'Whether the scan finds what its own process wrote'),
+  outcome: outcomeField,
+  bytes: v.nullable(
+    count("With another tenant's tag, on the chip summed over all scans (bytes); null if nothing was examined"),
+  ),
+  lookedAtBytes: v.optional(count('Examined, summed in the same way (bytes)')),
+  reason: v.optional(text('Why it was not examined, or what else was observed')),
+});
+
+export type SurfaceRow = v.InferOutput<typeof surfaceRow>;
 
 export const outcomeOf = ({ taggedBytes, otherBytes }: Pick<SurfaceFound, 'taggedBytes' | 'otherBytes'>): Outcome =>
   taggedBytes > 0 ? 'leaks' : otherBytes > 0 ? 'unexplained' : 'clean';

@@ -1,16 +1,21 @@
 /** When a compute limit begins to act, and how the share oscillates under it. */
 import { quantileSorted } from 'simple-statistics';
+import * as v from 'valibot';
+import { quantity } from '../../core/details.js';
 import { median } from '../../../stats/median.js';
 
-export interface Swings {
-  /** Time from the release until half of the intended reduction is visible for the first time; null: never. */
-  onsetMs: number | null;
-  /** Median time from one such fall to the next; null if there are fewer than three. */
-  periodMs: number | null;
-  /** 5th and 95th percentile of the bins from the onset on. */
-  lowPercent: number;
-  highPercent: number;
-}
+export const swingsFields = v.strictObject({
+  onsetMs: v.nullable(
+    quantity('ms', 'Time until half of the intended reduction is visible for the first time; null: never'),
+  ),
+  periodMs: v.nullable(
+    quantity('ms', 'Median time from one such fall to the next; null if there are fewer than three'),
+  ),
+  lowPercent: quantity('%', '5th percentile of the bins from the onset on'),
+  highPercent: quantity('%', '95th percentile of the bins from the onset on'),
+});
+
+export type Swings = v.InferOutput<typeof swingsFields>;
 
 /** `shares`: per cent of the work without a limit, bin by bin; null if empty. */
 export function swingsOf(shares: readonly number[], limitPercent: number, binMs: number): Swings | null {
