@@ -1,20 +1,24 @@
 /** How many processes fit into memory at once, estimated from one that was started alone. */
 import { availableParallelism } from 'node:os';
+import * as v from 'valibot';
+import { choice, count } from '../core/details.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 
 /** The rest is for others, and for memory use that a single process does not show. */
 const GPU_SHARE = 0.9;
 const HOST_SHARE = 0.8;
 
-export interface Capacity {
-  /** Infinite if the use of neither memory is known. */
-  processes: number;
-  limitedBy: 'GPU memory' | 'host memory';
-  /** Use of one process; null if NVML does not report it. */
-  gpuBytesEach: number | null;
-  hostBytesEach: number;
-  cores: number;
-}
+/** Details of a capacity. */
+export const capacitySchema = v.strictObject({
+  // The host's memory of a process is always known, and so it is finite.
+  processes: count('Processes that fit at the same time'),
+  limitedBy: choice(['GPU memory', 'host memory'], 'The memory that has room for no more'),
+  gpuBytesEach: v.nullable(count('GPU memory of one process (bytes); null if NVML does not report it')),
+  hostBytesEach: count('Host memory of one process (bytes)'),
+  cores: count('Usable cores'),
+});
+
+export type Capacity = v.InferOutput<typeof capacitySchema>;
 
 const fitting = (available: number, each: number, share: number): number =>
   each > 0 ? Math.floor((share * available) / each) : Number.POSITIVE_INFINITY;

@@ -1,9 +1,10 @@
 /** START-001: from the spawn of a process to its first kernel's result on the host. */
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { STEPS, wholeStarts } from '../tenants/fresh-processes.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { measuredStarts, milliseconds } from './starts.js';
+import { measuredStarts, milliseconds, startFields, timesOf } from './starts.js';
 import { measureFunction } from '../core/measure-function.js';
 
 /** The time between the steps: the worker's other modules, the request's transfer, the choice of the device. */
@@ -22,7 +23,14 @@ function wholeCheck(starts: readonly StartUpAnswer[]): Check {
   };
 }
 
-export const coldStart: MetricDefinition = {
+const details = v.strictObject({
+  betweenSteps: timesOf("Time that no step holds: the worker's other modules, its request, the choice of the device"),
+  ...startFields,
+});
+
+export type ColdStartDetails = v.InferOutput<typeof details>;
+
+export const coldStart: MetricDefinition<ColdStartDetails> = {
   id: 'START-001',
   name: 'Cold Start to First Result',
   category: 'start-up',
@@ -35,6 +43,7 @@ export const coldStart: MetricDefinition = {
   needs: ['fresh processes'],
   functionName: 'measureColdStart',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 10 },
   async measure(context) {
     const starts = await wholeStarts(context);

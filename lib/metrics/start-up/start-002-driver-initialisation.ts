@@ -1,11 +1,16 @@
 /** START-002: cuInit alone, in processes that go on to a first result. */
+import * as v from 'valibot';
 import { earlyInitialisation, implausibleInit, initialisationCheck } from '../tenants/early-initialisation.js';
 import { wholeStarts } from '../tenants/fresh-processes.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { measuredStarts } from './starts.js';
+import { measuredStarts, startFields } from './starts.js';
 import { measureFunction } from '../core/measure-function.js';
 
-export const driverInitialisation: MetricDefinition = {
+const details = v.strictObject(startFields);
+
+export type DriverInitialisationDetails = v.InferOutput<typeof details>;
+
+export const driverInitialisation: MetricDefinition<DriverInitialisationDetails> = {
   id: 'START-002',
   name: 'Driver Initialisation',
   category: 'start-up',
@@ -18,11 +23,13 @@ export const driverInitialisation: MetricDefinition = {
   costOf: 'cuInit',
   functionName: 'measureDriverInitialisation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 10 },
   besideNative: implausibleInit,
   async measure(context) {
     const starts = await wholeStarts(context);
     return measuredStarts(starts, ({ initNs }) => initNs, {
+      details: {},
       checks: [initialisationCheck(starts)],
       early: earlyInitialisation(starts),
     });

@@ -1,11 +1,19 @@
 /** START-003: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, and the release that matches them. */
+import * as v from 'valibot';
 import { contextCheck, earlyContext } from '../tenants/early-initialisation.js';
 import { wholeStarts } from '../tenants/fresh-processes.js';
 import type { MetricDefinition } from '../core/metric.js';
-import { measuredStarts, milliseconds } from './starts.js';
+import { measuredStarts, milliseconds, startFields, timesOf } from './starts.js';
 import { measureFunction } from '../core/measure-function.js';
 
-export const primaryContext: MetricDefinition = {
+const details = v.strictObject({
+  release: timesOf('cuDevicePrimaryCtxRelease of that context'),
+  ...startFields,
+});
+
+export type PrimaryContextDetails = v.InferOutput<typeof details>;
+
+export const primaryContext: MetricDefinition<PrimaryContextDetails> = {
   id: 'START-003',
   name: 'Primary Context Creation',
   category: 'start-up',
@@ -18,6 +26,7 @@ export const primaryContext: MetricDefinition = {
   costOf: 'creation of the primary context',
   functionName: 'measurePrimaryContext',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 10 },
   async measure(context) {
     const starts = await wholeStarts(context);

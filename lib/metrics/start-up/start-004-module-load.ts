@@ -2,13 +2,28 @@
 import { rmSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import { makeRunDirectory } from '../../systems/process/run-directory.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { PROCESSES, startMany } from '../tenants/fresh-processes.js';
+import { choice, rowOrReason, rows } from '../core/details.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
-import { measuredStarts, milliseconds } from './starts.js';
+import { measuredStarts, milliseconds, startFields, timesMs } from './starts.js';
 import { measureFunction } from '../core/measure-function.js';
+
+const details = v.strictObject({
+  loads: rows(
+    rowOrReason(
+      { cache: choice(['cold', 'warm'], 'Whether the compilation cache was empty, or had what a load left in it') },
+      timesMs('Median time of the load'),
+    ),
+    'A row per state of the compilation cache',
+  ),
+  ...startFields,
+});
+
+export type ModuleLoadDetails = v.InferOutput<typeof details>;
 
 interface Pair {
   cold: StartUpAnswer;
@@ -61,7 +76,7 @@ function coldCheck(pairs: readonly Pair[], cacheOff: boolean): Check {
   };
 }
 
-function warmRow(pairs: readonly Pair[]) {
+function warmRow(pairs: readonly Pair[]): ModuleLoadDetails['loads'][number] {
   const warm = pairs.flatMap((pair) => pair.warm ?? []);
   if (warm.length === 0) return { cache: 'warm', unsupported: 'CUDA_CACHE_DISABLE=1 in the environment' };
   return { cache: 'warm', ...milliseconds(warm.map(({ moduleNs }) => moduleNs)) };
@@ -78,7 +93,7 @@ async function measurePairs(context: MeasureContext, cacheOff: boolean): Promise
   return pairs.slice(discarded);
 }
 
-export const moduleLoad: MetricDefinition = {
+export const moduleLoad: MetricDefinition<ModuleLoadDetails> = {
   id: 'START-004',
   name: 'Module Load',
   category: 'start-up',
@@ -91,13 +106,14 @@ export const moduleLoad: MetricDefinition = {
   costOf: 'loading a module',
   functionName: 'measureModuleLoad',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 4, thorough: 20 },
   furtherProcesses: { seconds: 0.5, startedItself: PROCESSES },
   async measure(context) {
     const cacheOff = context.system.environment().CUDA_CACHE_DISABLE === '1';
     const pairs = await measurePairs(context, cacheOff);
     const cold = pairs.map((pair) => pair.cold);
-    const loads = [{ cache: 'cold', ...milliseconds(cold.map(({ moduleNs }) => moduleNs)) }, warmRow(pairs)];
+    const loads = [{ cache: 'cold' as const, ...milliseconds(cold.map(({ moduleNs }) => moduleNs)) }, warmRow(pairs)];
     return measuredStarts(cold, ({ moduleNs }) => moduleNs, {
       details: { loads },
       checks: [coldCheck(pairs, cacheOff)],

@@ -1,17 +1,53 @@
 /** START-005: finding all GPUs through NVML, cold in fresh processes, and again in each of them. */
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import type { Discovery, DiscoveryPass } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
 import { discoverInFreshProcess } from '../../workers/start-up.js';
 import { freshProcess, PROCESSES } from '../tenants/fresh-processes.js';
+import { choice, count, described, flag, rows, text } from '../core/details.js';
+import { summaryOf } from '../core/sample-summary.js';
 import { invalidBy, type MeasureContext, type MetricDefinition } from '../core/metric.js';
 import { NS_PER_MS } from '../core/units.js';
-import { milliseconds } from './starts.js';
+import { milliseconds, stepTable, timesOf } from './starts.js';
 import { measureFunction } from '../core/measure-function.js';
 
 /** Warm passes per process; at tier `thorough` enough in total for p99.9. */
 const REPEATS = { quick: 100, standard: 100, thorough: 150 } as const;
+
+const owner = () => v.nullable(text('The object that owns the function; null if none was found'));
+
+const details = v.strictObject({
+  gpus: count('Number of GPUs'),
+  load: timesOf('Loading of the library of NVML'),
+  steps: stepTable('The function of NVML', 'A row per function, in order, cold in fresh processes'),
+  warm: described(
+    v.strictObject({
+      totalMs: v.nullable(described(summaryOf('ms'), 'All functions of a pass together')),
+      steps: stepTable('The function of NVML', 'A row per function, in order'),
+    }),
+    'The same again in each of the processes',
+  ),
+  nvml: described(
+    v.strictObject({
+      path: choice(['dlsym'], 'How the functions were looked up'),
+      function: v.optional(text('The first function')),
+      owner: owner(),
+      functions: rows(
+        v.strictObject({
+          name: text('The function'),
+          owner: owner(),
+          intercepted: flag('Whether it is another than the one of the driver'),
+        }),
+        'A row per function that was called',
+      ),
+    }),
+    'Whose functions were called',
+  ),
+});
+
+export type GpuDiscoveryDetails = v.InferOutput<typeof details>;
 
 async function discoverAsked(context: MeasureContext): Promise<Discovery[]> {
   const { simulatedDriver, options } = context;
@@ -39,7 +75,7 @@ function sameGpus(found: readonly Discovery[]): Check {
 function nvmlDetails(found: readonly Discovery[]) {
   const functions = found[0]?.functions ?? [];
   return {
-    path: 'dlsym',
+    path: 'dlsym' as const,
     function: functions[0]?.name,
     owner: functions[0]?.owner ?? null,
     functions,
@@ -53,7 +89,7 @@ function stepRows(functions: Discovery['functions'], passes: readonly DiscoveryP
   }));
 }
 
-export const gpuDiscovery: MetricDefinition = {
+export const gpuDiscovery: MetricDefinition<GpuDiscoveryDetails> = {
   id: 'START-005',
   name: 'GPU Discovery',
   category: 'start-up',
@@ -67,6 +103,7 @@ export const gpuDiscovery: MetricDefinition = {
   costOf: 'finding the GPU through NVML',
   functionName: 'measureGpuDiscovery',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 10 },
   async measure(context) {
     const found = await discoverAsked(context);
@@ -82,7 +119,7 @@ export const gpuDiscovery: MetricDefinition = {
       ciScope: 'between-processes',
       headline,
       details: {
-        gpus: found[0]?.uuids.length,
+        gpus: found[0]?.uuids.length ?? 0,
         load: milliseconds(found.map(({ loadNs }) => loadNs)),
         steps: stepRows(nvml.functions, first),
         warm: {

@@ -1,12 +1,21 @@
 /** START-006: fresh processes released together, and what each one more costs the others until their first result. */
+import * as v from 'valibot';
 import { mean } from '../../stats/mean.js';
 import { median } from '../../stats/median.js';
 import { type Point, slope } from '../../stats/slope.js';
 import { summarise } from '../../stats/summary.js';
 import type { StartUpAnswer, WorkerStart } from '../../workers/start-up.js';
 import type { ProcessStart } from '../../workers/launcher.js';
-import { contextDetails, mapPid, PROCESSES, resultCheck, startChecks, startMany } from '../tenants/fresh-processes.js';
+import {
+  PROCESSES,
+  resultCheck,
+  startChecks,
+  startContext,
+  startDetails,
+  startMany,
+} from '../tenants/fresh-processes.js';
 import { early, earlyInitialisation } from '../tenants/early-initialisation.js';
+import { choice, count, described, interval, quantity, rows, text } from '../core/details.js';
 import {
   invalidBy,
   type Measured,
@@ -17,7 +26,7 @@ import {
 } from '../core/metric.js';
 import { inOneTenant } from '../tenants/scene.js';
 import { NS_PER_MS } from '../core/units.js';
-import { type Capacity, capacityBy } from './capacity.js';
+import { type Capacity, capacityBy, capacitySchema } from './capacity.js';
 import { type Release, release } from '../core/releases.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -25,15 +34,68 @@ const SIZES = { quick: [1, 10], standard: [1, 10], thorough: [1, 10, 50, 100] } 
 /** Releases with more than one process; at tier `thorough` as many as p99 of 100 processes needs. */
 const RELEASES = { quick: 1, standard: 1, thorough: 3 } as const;
 
+const processes = count('Processes released together');
+
+const slopeOf = (about: string) =>
+  v.nullable(
+    described(
+      v.strictObject({
+        msPerProcess: quantity('ms', 'What one more process adds'),
+        ci95: interval('ms', 'msPerProcess'),
+        releases: count('Releases behind the slope'),
+      }),
+      `${about}; null with one number of processes`,
+    ),
+  );
+
+const details = v.strictObject({
+  largest: count('The most processes that were released together: those of the value'),
+  topology: choice(['shared'], 'All are processes of one tenant'),
+  starts: rows(
+    v.union([
+      v.strictObject({
+        processes,
+        releases: count('Releases of that many'),
+        tries: rows(count('Tries'), 'For each release, how often it was tried until all were ready in time'),
+        meanMs: quantity('ms', 'Mean time from the release to the first result'),
+        ci95: interval('ms', 'meanMs'),
+        beforeInitMs: quantity('ms', 'The part of meanMs before cuInit: waiting for a processor, loading the driver'),
+        fromInitMs: quantity('ms', 'The part of meanMs from the call of cuInit'),
+        p99Ms: v.nullable(quantity('ms', '99th percentile of the times; null with too few processes')),
+        totalMs: quantity('ms', 'Median over releases of the time to the last first result'),
+        lateMs: quantity('ms', 'Longest time from a release until its last process began'),
+        commonMs: v.nullable(
+          quantity('ms', 'Shortest time in which all were starting; null if in some release they were not'),
+        ),
+        initMs: quantity('ms', 'Median time of cuInit'),
+        contextMs: quantity('ms', 'Median time of the creation of the context'),
+        spawnMs: quantity('ms', 'Median time from the spawn of a process to its first statement, before the release'),
+        slowestSpawnMs: quantity('ms', 'Longest of these times'),
+      }),
+      v.strictObject({ processes, failed: text('Why they could not be started') }),
+      v.strictObject({ processes, leftOut: text('Why they were not started') }),
+    ]),
+    'A row per number of processes',
+  ),
+  slopes: described(
+    v.strictObject({
+      mean: slopeOf('Slope of the mean time to the first result'),
+      total: slopeOf('Slope of the time to the last first result'),
+    }),
+    'What one more process costs the others',
+  ),
+  capacity: described(capacitySchema, 'How many processes fit, from one that was started alone'),
+  context: startContext,
+});
+
+export type ConcurrentStartsDetails = v.InferOutput<typeof details>;
+type StartsRow = ConcurrentStartsDetails['starts'][number];
+
 interface Group {
   processes: number;
   releases: Release[];
 }
-interface LeftOut {
-  processes: number;
-  failed?: string;
-  leftOut?: string;
-}
+type LeftOut = Exclude<StartsRow, { meanMs: number }>;
 
 const milli = (nanoseconds: number): number => nanoseconds / NS_PER_MS;
 
@@ -74,7 +136,7 @@ function shortestCommon(releases: readonly Release[]): number | null {
   return known.length === releases.length ? milli(Math.min(...known)) : null;
 }
 
-function row(group: Group) {
+function row(group: Group): StartsRow {
   const { processes, releases } = group;
   const times = releases.flatMap(({ firstResults }) => firstResults.map(milli));
   const starts = releases.flatMap((one) => one.starts);
@@ -122,17 +184,17 @@ const sizesWithin = (capacity: Capacity, tier: keyof typeof SIZES): number[] => 
 function measuredGroups(
   groups: readonly Group[],
   largest: Group,
-  rows: readonly object[],
+  starts: StartsRow[],
   alone: StartUpAnswer,
   capacity: Capacity,
-): Measured {
-  const starts = groups.flatMap(({ releases }) => releases.flatMap((one) => one.starts));
-  const checks = [...startChecks([alone]), { ...resultCheck(starts), name: 'first results of all correct' }];
+): Measured<ConcurrentStartsDetails> {
+  const answers = groups.flatMap(({ releases }) => releases.flatMap((one) => one.starts));
+  const checks = [...startChecks([alone]), { ...resultCheck(answers), name: 'first results of all correct' }];
   const means = meansOf(largest);
   return {
     ...invalidBy(checks),
     // Everything after the release is part of the times.
-    ...early(earlyInitialisation([alone, ...starts], ['process start'])),
+    ...early(earlyInitialisation([alone, ...answers], ['process start'])),
     ...mean(means),
     processes: largest.processes * largest.releases.length,
     ciScope: 'between-processes',
@@ -141,17 +203,16 @@ function measuredGroups(
     details: {
       largest: largest.processes,
       topology: 'shared',
-      starts: rows,
+      starts,
       slopes: slopes(groups),
       capacity,
-      context: contextDetails([alone, ...starts]),
-      pidMapping: mapPid(alone),
+      ...startDetails([alone]),
     },
     checks,
   };
 }
 
-export const concurrentStarts: MetricDefinition = {
+export const concurrentStarts: MetricDefinition<ConcurrentStartsDetails> = {
   id: 'START-006',
   name: 'Concurrent Starts',
   category: 'start-up',
@@ -173,6 +234,7 @@ export const concurrentStarts: MetricDefinition = {
       point: { x: 'processes', y: 'meanMs' },
     },
   ],
+  details,
   seconds: { quick: 8, standard: 8, thorough: 300 },
   measure: (context) =>
     inOneTenant(context, async (process) => {
@@ -187,7 +249,8 @@ export const concurrentStarts: MetricDefinition = {
       const starts = [...groups.map(row), ...without];
       const largest = groups.at(-1);
       if (largest && largest.processes > 1) return measuredGroups(groups, largest, starts, alone, capacity);
-      return withoutNumber('failed', without[0]?.failed ?? 'no start was measured', { starts, capacity });
+      const failed = without.flatMap((one) => ('failed' in one ? one.failed : []));
+      return withoutNumber('failed', failed[0] ?? 'no start was measured', { starts, capacity });
     }),
 };
 
