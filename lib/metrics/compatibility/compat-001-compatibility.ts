@@ -1,12 +1,32 @@
 /** COMPAT-001: what real software does in its first second, in processes of its own, natively and under the system. */
+import * as v from 'valibot';
+import { count, rows } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { inScene } from '../tenants/scene.js';
 import { nativeOracle, type Oracle, type Settings } from './native-oracle.js';
-import { bareCheck, deathCheck, type JudgedProbe, lanesFor, notBare, notRun, probeSystem } from './probe-system.js';
+import {
+  bareCheck,
+  deathCheck,
+  judgedProbe,
+  type JudgedProbe,
+  lanesFor,
+  notBare,
+  notRun,
+  probeSystem,
+} from './probe-system.js';
 
 const DEADLINE_MS = 10_000;
-function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured {
+
+const details = v.strictObject({
+  same: count('Probes with the same outcome as natively'),
+  judged: count('Probes that were compared: those that work natively and apply to the system'),
+  probes: rows(judgedProbe, 'A row per probe'),
+});
+
+export type CompatibilityDetails = v.InferOutput<typeof details>;
+
+function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured<CompatibilityDetails> {
   const rowOfProbe = new Map(judged.map((row) => [row.probe, row]));
   const probes = oracle.all.map(
     ({ probe, excluded }) => rowOfProbe.get(probe.name) ?? notRun(probe, excluded ?? 'it was not run'),
@@ -25,7 +45,7 @@ function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured {
   };
 }
 
-export const compatibilityWith = (settings: Settings): MetricDefinition => ({
+export const compatibilityWith = (settings: Settings): MetricDefinition<CompatibilityDetails> => ({
   id: 'COMPAT-001',
   name: 'Compatibility',
   category: 'compatibility',
@@ -39,6 +59,7 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
   needs: ['fresh processes'],
   functionName: 'checkCompatibility',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 30, standard: 30, thorough: 30 },
   async measure(context) {
     const lanes = await lanesFor(context);
@@ -51,7 +72,7 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
   },
 });
 
-export const compatibility: MetricDefinition = compatibilityWith({
+export const compatibility: MetricDefinition<CompatibilityDetails> = compatibilityWith({
   deadlineMs: DEADLINE_MS,
   of: ({ compatibility: one }) => one,
 });

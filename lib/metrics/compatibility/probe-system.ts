@@ -1,6 +1,8 @@
 /** Runs probes under a system, each in a tenant of its own, and compares each with its native run. */
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import { describe } from '../../workers/description.js';
+import { text } from '../core/details.js';
 import type { MeasureContext } from '../core/metric.js';
 import { FIRST_ID, type MetricScene, targetOf } from '../tenants/scene.js';
 import { escapeOf, type Reference, referenceOf } from './escape.js';
@@ -22,18 +24,20 @@ const START_MS = 2_000;
 const NOT_RUN = 'not run';
 export const SAME = 'same';
 
-export interface JudgedProbe {
-  probe: string;
-  issue: string;
-  outcome: string;
-  native: string;
-  /** The call at which the outcome differed. */
-  at?: string;
-  /** What shows that the process was not under the system. */
-  escape?: string;
-  /** How a first run was ended by a signal that did not end the second. */
-  unrepeated?: string;
-}
+/** Details of a probe. */
+export const judgedProbe = v.strictObject({
+  probe: text('The probe'),
+  issue: text('The public issue that it is of'),
+  outcome: text(
+    '`same`, `crash SIGNAL`, `hang`, `code X instead of Y`, `wrong data`, another difference from the native run, or `not run`',
+  ),
+  native: text('What it did natively, or why it was not run'),
+  at: v.optional(text('The call at which the outcome differed')),
+  escape: v.optional(text('What shows that the process was not under the system')),
+  unrepeated: v.optional(text('How a first run was ended by a signal that did not end the second')),
+});
+
+export type JudgedProbe = v.InferOutput<typeof judgedProbe>;
 
 interface ProbePlan {
   /** Number of probes that run at a time. */

@@ -1,16 +1,40 @@
 /** ERR-001: how soon a host knows that a kernel of its process failed; one process is lost for each sample. */
+import * as v from 'valibot';
 import type { FaultDetection, FaultDetectionRequest, FaultKind } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { askSession } from '../../workers/session-task.js';
+import { choice, count, interval, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { NS_PER_US } from '../core/units.js';
 
 const DEADLINE_MS = 20_000;
 const MAX_RESIDUAL_NS = 5_000;
+
+const details = v.strictObject({
+  detections: rows(
+    v.strictObject({
+      fault: text('What the kernel does wrong'),
+      wait: choice(['query', 'synchronize'], 'Whether the host asks again and again (cuStreamQuery), or waits'),
+      expectedCode: count('The error code (CUresult) that belongs to it'),
+      latencyUs: v.nullable(
+        quantity('us', 'Median time from the fault until the host is told; null if it was told of another error'),
+      ),
+      ci95: v.optional(interval('us', 'latencyUs')),
+      codes: rows(v.string(), 'The different errors that hosts were told'),
+      processes: count('Processes that were lost for it'),
+      saidSuccessFirst: count('Processes that were told of success after the fault'),
+    }),
+    'A row per fault',
+  ),
+  mappingResidualNs: quantity('ns', 'Largest residual of a mapping of the clocks of host and device'),
+  context: v.optional(processContext),
+});
+
+export type ErrorDetectionDetails = v.InferOutput<typeof details>;
 
 interface Kind {
   name: string;
@@ -79,7 +103,7 @@ const isExpected =
   ({ code, stamped }: FaultDetection): boolean =>
     code === expectedCode && stamped;
 
-function describe(row: Row) {
+function describe(row: Row): ErrorDetectionDetails['detections'][number] {
   const { name, request, expectedCode, found } = row;
   const head = { fault: name, wait: request.wait, expectedCode };
   const codes = [
@@ -124,7 +148,7 @@ function checksOf(rows: readonly Row[]): Check[] {
   ];
 }
 
-export const errorDetectionLatency: MetricDefinition = {
+export const errorDetectionLatency: MetricDefinition<ErrorDetectionDetails> = {
   id: 'ERR-001',
   name: 'Error Detection Latency',
   category: 'error-recovery',
@@ -137,23 +161,24 @@ export const errorDetectionLatency: MetricDefinition = {
   functionName: 'measureErrorDetection',
   where: 'fresh-processes',
   runsLast: true,
+  details,
   seconds: { quick: 5, standard: 12, thorough: 90 },
-  async measure(context): Promise<Measured> {
-    const { rows, entered } = await detectAll(context);
-    const [headline] = rows as [Row];
-    const residualNs = Math.max(...rows.flatMap(({ found }) => found.map(({ mapping }) => mapping.residualNs)));
-    const details = { detections: rows.map(describe), mappingResidualNs: residualNs, context: entered };
+  async measure(context) {
+    const { rows: all, entered } = await detectAll(context);
+    const [headline] = all as [Row];
+    const residualNs = Math.max(...all.flatMap(({ found }) => found.map(({ mapping }) => mapping.residualNs)));
+    const found = { detections: all.map(describe), mappingResidualNs: residualNs, context: entered };
     if (residualNs > MAX_RESIDUAL_NS)
-      return unsupported(`the clocks are mapped to ${residualNs.toFixed(0)} ns, more than ${MAX_RESIDUAL_NS}`, details);
-    const checks = checksOf(rows);
+      return unsupported(`the clocks are mapped to ${residualNs.toFixed(0)} ns, more than ${MAX_RESIDUAL_NS}`, found);
+    const checks = checksOf(all);
     const samples = latencies(headline);
     return {
       ...invalidBy(checks),
       ...median(samples),
       ciScope: 'between-processes',
-      processes: rows.reduce((sum, { found }) => sum + found.length, 0),
+      processes: all.reduce((sum, row) => sum + row.found.length, 0),
       headline: samples,
-      details,
+      details: found,
       checks,
     };
   },

@@ -1,15 +1,26 @@
 /** ERR-002: how soon a tenant works again after its process ended badly, beyond a start that no error precedes. */
+import * as v from 'valibot';
 import type { Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { seededRandom } from '../../stats/random.js';
+import { count, quantity } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../core/metric.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, withoutNumber } from '../core/metric.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { NS_PER_US } from '../core/units.js';
 import { type Crash, ILLEGAL_ADDRESS, KILLS } from './crashes.js';
-import { checksOf, rowOf, type Round, resetRow, sentences, unrecovered } from './recovery-rows.js';
+import { checksOf, recoveryTable, rowOf, type Round, resetRow, sentences, unrecovered } from './recovery-rows.js';
 import { RecoveringTenant } from './recoveries.js';
+
+const details = v.strictObject({
+  recoveries: recoveryTable,
+  untroubledStartUs: quantity('us', 'Median time from the spawn to the first result of starts that no error precedes'),
+  quotaBytes: v.nullable(count('Memory that the first of these could allocate (bytes)')),
+  context: v.optional(processContext),
+});
+
+export type ErrorRecoveryDetails = v.InferOutput<typeof details>;
 
 export interface RecoveryPlan {
   /** How long processes are started until one works. */
@@ -62,14 +73,14 @@ async function recoverAll(context: MeasureContext, { patienceMs, kills }: Recove
 
 /** With another plan, for tests. */
 export const errorRecoveryBy =
-  (plan: RecoveryPlan): MetricDefinition['measure'] =>
-  async (context): Promise<Measured> => {
+  (plan: RecoveryPlan): MetricDefinition<ErrorRecoveryDetails>['measure'] =>
+  async (context) => {
     const { patienceMs, kills } = plan;
     const { rounds, entered } = await recoverAll(context, plan);
     const rows = [ILLEGAL_ADDRESS, ...kills].map((crash) => rowOf(crash, rounds));
     const untroubled = rounds.map(({ untroubled: { firstResultAtNs, spawnedAtNs } }) => firstResultAtNs - spawnedAtNs);
     const { value: untroubledNs } = median(untroubled);
-    const details = {
+    const found = {
       recoveries: [...rows.map(({ row }) => row), ...resetRow(rounds)],
       untroubledStartUs: untroubledNs / NS_PER_US,
       quotaBytes: rounds[0]?.untroubled.grantedBytes ?? null,
@@ -80,7 +91,7 @@ export const errorRecoveryBy =
     if (lost) {
       const said = lost.refusals.at(-1);
       const reason = `not recovered: after ${lost.crash.name} no new process worked within ${patienceMs / 1_000} s`;
-      return { ...withoutNumber('failed', said ? `${reason} (${said})` : reason, details), violations };
+      return { ...withoutNumber('failed', said ? `${reason} (${said})` : reason, found), violations };
     }
     const checks = checksOf(rows, rounds);
     const headline = Float64Array.from(rows[0]?.beyondStartNs ?? [], (ns) => ns / NS_PER_US);
@@ -90,13 +101,13 @@ export const errorRecoveryBy =
       ciScope: 'between-processes',
       processes: headline.length,
       headline,
-      details,
+      details: found,
       checks,
       violations,
     };
   };
 
-export const errorRecovery: MetricDefinition = {
+export const errorRecovery: MetricDefinition<ErrorRecoveryDetails> = {
   id: 'ERR-002',
   name: 'Error Recovery Time',
   category: 'error-recovery',
@@ -110,6 +121,7 @@ export const errorRecovery: MetricDefinition = {
   functionName: 'measureErrorRecovery',
   where: 'fresh-processes',
   runsLast: true,
+  details,
   seconds: { quick: 10, standard: 20, thorough: 120 },
   measure: errorRecoveryBy(PLAN),
 };

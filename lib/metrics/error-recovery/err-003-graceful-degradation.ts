@@ -1,9 +1,11 @@
 /** ERR-003: whether software that handles errors keeps working: each kind of error in a process of its own, as natively. */
+import * as v from 'valibot';
 import type { Tier } from '../../results/document.js';
 import { nativeOracle, type Oracle, type Settings } from '../compatibility/native-oracle.js';
 import {
   bareCheck,
   deathCheck,
+  judgedProbe,
   type JudgedProbe,
   lanesFor,
   notBare,
@@ -12,6 +14,7 @@ import {
   SAME,
   wasRun,
 } from '../compatibility/probe-system.js';
+import { count, rows } from '../core/details.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
@@ -21,11 +24,21 @@ const DEADLINE_MS = 10_000;
 /** All must pass. */
 const REPETITIONS: Record<Tier, number> = { quick: 1, standard: 1, thorough: 3 };
 
-interface Scenario extends JudgedProbe {
-  /** In how many of the repetitions it was as natively. */
-  passed: number;
-  repetitions: number;
-}
+const details = v.strictObject({
+  passed: count('Scenarios that were as natively in every repetition'),
+  judged: count('Scenarios that were compared: those that work natively and apply to the system'),
+  probes: rows(
+    v.strictObject({
+      ...judgedProbe.entries,
+      passed: count('Repetitions in which it was as natively'),
+      repetitions: count('Repetitions'),
+    }),
+    'A row per scenario',
+  ),
+});
+
+export type GracefulDegradationDetails = v.InferOutput<typeof details>;
+type Scenario = GracefulDegradationDetails['probes'][number];
 
 /** Takes the first repetition of each scenario that went another way, in the order of the native runs. */
 function scenariosOf(rounds: readonly JudgedProbe[][], oracle: Oracle): Scenario[] {
@@ -39,7 +52,7 @@ function scenariosOf(rounds: readonly JudgedProbe[][], oracle: Oracle): Scenario
 const sentence = ({ probe, outcome, at, escape }: Scenario): string =>
   `${probe}: ${outcome}${at === undefined ? '' : ` in ${at}`}${escape === undefined ? '' : ` (${escape})`}`;
 
-function judge(rounds: readonly JudgedProbe[][], oracle: Oracle): Measured {
+function judge(rounds: readonly JudgedProbe[][], oracle: Oracle): Measured<GracefulDegradationDetails> {
   const probes = scenariosOf(rounds, oracle);
   const deaths = deathCheck(oracle, rounds.flat());
   const judged = probes.filter(wasRun);
@@ -62,7 +75,9 @@ interface DegradationSettings extends Settings {
   repetitions?: number;
 }
 
-export const gracefulDegradationWith = (settings: DegradationSettings): MetricDefinition => ({
+export const gracefulDegradationWith = (
+  settings: DegradationSettings,
+): MetricDefinition<GracefulDegradationDetails> => ({
   id: 'ERR-003',
   name: 'Graceful Degradation Score',
   category: 'error-recovery',
@@ -78,6 +93,7 @@ export const gracefulDegradationWith = (settings: DegradationSettings): MetricDe
   functionName: 'measureGracefulDegradation',
   where: 'fresh-processes',
   runsLast: true,
+  details,
   seconds: { quick: 12, standard: 12, thorough: 35 },
   async measure(context) {
     const repetitions = settings.repetitions ?? REPETITIONS[context.options.tier];
@@ -96,7 +112,7 @@ export const gracefulDegradationWith = (settings: DegradationSettings): MetricDe
   },
 });
 
-export const gracefulDegradation: MetricDefinition = gracefulDegradationWith({
+export const gracefulDegradation: MetricDefinition<GracefulDegradationDetails> = gracefulDegradationWith({
   deadlineMs: DEADLINE_MS,
   of: ({ errors }) => errors,
 });

@@ -1,6 +1,8 @@
 /** The table of ERR-002, a row per way in which a process ended, and what is checked of it. */
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { choice, count, interval, quantity, rows as table, text } from '../core/details.js';
 import { STEPS } from '../tenants/fresh-processes.js';
 import { MIB, NS_PER_US } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -19,6 +21,51 @@ const QUOTA_SLACK_BYTES = 8 * MIB;
 const NEW_PROCESS = 'new process';
 const SAME_PROCESS = 'same process, context reset';
 
+const common = {
+  fault: text('How the process ended, or what its kernel did wrong'),
+  told: table(v.string(), 'The different errors or signals that it, or its parent, was told'),
+  processes: count('Processes to which it happened'),
+  recovered: count('Processes after which one worked again'),
+  recoveryUs: v.nullable(
+    quantity(
+      'us',
+      'Median time from the error to the first result, for new processes minus a start that no error precedes; null without one',
+    ),
+  ),
+  ci95: interval('us', 'recoveryUs'),
+  refusals: table(v.string(), 'Why processes, or resets, did not work'),
+  xids: v.nullable(table(count('Xid'), 'Errors that the card reported by NVML; null if it reports none here')),
+};
+
+/** Details: how a tenant worked again, with a row per way. */
+export const recoveryTable = table(
+  v.union([
+    v.strictObject({
+      ...common,
+      way: choice([NEW_PROCESS], 'What works in its place'),
+      toldToResultUs: v.nullable(quantity('us', 'Median time from the error to the first result; null without one')),
+      toldToEndUs: v.nullable(quantity('us', "Median time from the error to the process's end; null without one")),
+      mostTries: count('Most processes that were started until one worked'),
+      missingBytes: count('Memory that a successor could not allocate any more, at most (bytes)'),
+      slowerSteps: table(
+        v.strictObject({
+          step: text('The step of a start'),
+          moreUs: quantity('us', 'Median of how much longer it took than in the start that no error precedes'),
+        }),
+        'How much longer each step of the start took',
+      ),
+    }),
+    v.strictObject({
+      ...common,
+      way: choice([SAME_PROCESS], 'What works in its place'),
+      reset: table(v.string(), 'The different answers to the reset of the context'),
+    }),
+  ]),
+  'A row per way to end and to work again',
+);
+
+type RecoveryRow = v.InferOutput<typeof recoveryTable>[number];
+
 interface Worked extends Recovery {
   successor: Started;
   round: Round;
@@ -32,7 +79,7 @@ interface CrashRow {
   worked: Worked[];
   /** From what it was told to the first result, minus its round's start without an error. */
   beyondStartNs: number[];
-  row: Record<string, unknown> & { refusals: string[] };
+  row: RecoveryRow;
 }
 
 const startNs = ({ spawnedAtNs, firstResultAtNs }: Started): number => firstResultAtNs - spawnedAtNs;
@@ -83,14 +130,14 @@ export function rowOf(crash: Crash, rounds: readonly Round[]): CrashRow {
   const beyondStartNs = worked.map(
     ({ successor, atNs, round }) => successor.firstResultAtNs - atNs - startNs(round.untroubled),
   );
-  const row = {
+  const row: RecoveryRow = {
     fault: crash.name,
     way: NEW_PROCESS,
     told: unique(all.map(({ what }) => what ?? 'nothing')),
     processes: all.length,
     recovered: worked.length,
     recoveryUs: medianUs(beyondStartNs),
-    ci95: beyondStartNs.length === 0 ? null : interval(beyondStartNs),
+    ci95: beyondStartNs.length === 0 ? null : intervalOf(beyondStartNs),
     toldToResultUs: medianUs(worked.map(({ successor, atNs }) => successor.firstResultAtNs - atNs)),
     toldToEndUs: medianUs(all.map(({ endedAtNs, atNs }) => endedAtNs - atNs)),
     mostTries: all.reduce((most, { refusals, successor }) => Math.max(most, refusals.length + (successor ? 1 : 0)), 0),
@@ -102,13 +149,13 @@ export function rowOf(crash: Crash, rounds: readonly Round[]): CrashRow {
   return { crash, all, worked, beyondStartNs, row };
 }
 
-function interval(times: readonly number[]): [number, number] | null {
+function intervalOf(times: readonly number[]): [number, number] | null {
   const { ci95 } = median(times);
   return ci95 && [ci95[0] / NS_PER_US, ci95[1] / NS_PER_US];
 }
 
 /** A row of the processes that reset their context; none if there were none. */
-export function resetRow(rounds: readonly Round[]): Record<string, unknown>[] {
+export function resetRow(rounds: readonly Round[]): RecoveryRow[] {
   const resets = rounds.flatMap(({ reset }) => reset ?? []);
   if (resets.length === 0) return [];
   const answers = resets.flatMap(({ answer }) => answer ?? []);
@@ -123,7 +170,7 @@ export function resetRow(rounds: readonly Round[]): Record<string, unknown>[] {
       processes: resets.length,
       recovered: took.length,
       recoveryUs: medianUs(took),
-      ci95: took.length === 0 ? null : interval(took),
+      ci95: took.length === 0 ? null : intervalOf(took),
       refusals: unique(resets.flatMap(({ reason }) => reason ?? [])),
       xids: xidsOf(resets),
       reset: unique(answers.map(({ resetCode, resetName }) => `${resetName} (${resetCode})`)),
