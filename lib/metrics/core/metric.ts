@@ -104,7 +104,7 @@ interface MeasuredFields {
 }
 
 /** A measurement without a number, and what was found until then. */
-interface MeasuredNothing<Details> extends MeasuredFields {
+export interface MeasuredNothing<Details> extends MeasuredFields {
   status: ResultWithoutNumber['status'];
   value: null;
   details: Details;

@@ -1,9 +1,11 @@
 /** A tenant that allocates and frees memory at random, like a long-lived process. */
+import * as v from 'valibot';
 import type { MemoryChurn, MemoryChurnRequest, MemoryPath } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { roomFor } from '../isolation/shared/leftovers.js';
-import type { MeasureContext, Measured } from '../core/metric.js';
+import { count } from '../core/details.js';
+import type { MeasureContext, MeasuredNothing } from '../core/metric.js';
 import { unsupported } from '../core/metric.js';
 import { heldOutside, type MemorySpan } from '../core/returned-memory.js';
 import { GIB, MIB } from '../core/units.js';
@@ -24,12 +26,14 @@ const CHURN_DEADLINE_MS = 60_000;
 const DEADLINE_MS = 2 * CHURN_DEADLINE_MS;
 const NS_PER_MS = 1e6;
 
-export interface ChurnRoom {
-  /** The tenant's memory limit, or the card's memory. */
-  limitBytes: number;
-  /** Memory that the tenant may use now; a part of the card stays free. */
-  roomBytes: number;
-}
+/** Details of where a churn takes place. */
+export const churnRoom = v.strictObject({
+  limitBytes: count("The tenant's memory limit, or the card's memory (bytes)"),
+  roomBytes: count('Memory that the tenant may use; a part of the card stays free (bytes)'),
+});
+
+export type ChurnRoom = v.InferOutput<typeof churnRoom>;
+export type NoRoom = MeasuredNothing<Partial<ChurnRoom>>;
 
 export class ChurnTenant {
   readonly worker: WorkerTenant;
@@ -41,7 +45,7 @@ export class ChurnTenant {
   }
 
   /** Returns `unsupported` if there is too little memory. */
-  async room(): Promise<ChurnRoom | Measured> {
+  async room(): Promise<ChurnRoom | NoRoom> {
     const { totalBytes } = await this.visible();
     const known = [this.#context.system.limits().memoryBytes, totalBytes].filter((bytes) => bytes !== null);
     if (known.length === 0) return unsupported('neither the system nor cuMemGetInfo reports how much memory there is');

@@ -1,10 +1,12 @@
 /** FRAG-001: how much of the free memory is one block after random allocations and frees. */
+import * as v from 'valibot';
 import type { LargestBlock, MemoryChurn, MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import { spareOf } from '../isolation/shared/leftovers.js';
 import { AGREEMENT, KEPT_BYTES } from '../isolation/shared/memory-paths.js';
+import { choice, count, quantity, rowOrReason, rows, text } from '../core/details.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../core/returned-memory.js';
@@ -12,21 +14,50 @@ import { type RowState, rowState } from '../core/row-state.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
 import { GIB, MIB } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
+import { type ChurnRoom, churnOf, churnRoom, ChurnTenant, type NoRoom, SEEDS, spoilt } from './churn.js';
 
 const GRANULE = 2 * MIB;
 const PROBES = 48;
 const SEARCH_DEADLINE_MS = 20_000;
-const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
-const OTHERS: readonly MemoryPath[] = ['cuMemAllocAsync', 'cuMemCreate'];
+const HEADLINE = 'cuMemAlloc_v2' as const;
+const OTHERS = ['cuMemAllocAsync', 'cuMemCreate'] as const satisfies readonly MemoryPath[];
 const SEED_COUNT = { quick: 1, standard: 1, thorough: SEEDS.length } as const;
 /** Numbers of further allocations and frees before memory is freed, for the headline's path and the first seed. */
 const TURNOVER = { quick: [], standard: [4_000], thorough: [4_000, 16_000, 64_000] } as const;
 /** A request may be granted this multiple of the reported free memory, because blocks share granules. */
 const BEYOND = 1.02;
 
+const details = v.strictObject({
+  ...churnRoom.entries,
+  rows: rows(
+    rowOrReason(
+      {
+        path: choice([HEADLINE, ...OTHERS], 'The call that allocates'),
+        seed: count('Seed of the sizes and of their order'),
+        turnover: count('Further allocations and frees before memory is freed'),
+      },
+      {
+        operations: count('Allocations and frees'),
+        heldBytes: count('Memory that is then held (bytes)'),
+        blocks: count('Blocks that are then held'),
+        freeBytes: count('Free memory in which the largest block was searched (bytes)'),
+        largestBytes: count('Largest block that was granted (bytes)'),
+        largestGib: quantity('GiB', 'The same'),
+        indexPercent: v.nullable(
+          quantity('%', 'Share of the free memory that a single block cannot get; null without free memory'),
+        ),
+        probes: count('Requests until the largest block was known'),
+        failed: v.optional(text('Why the row is not valid, or the error that ended it')),
+      },
+    ),
+    'A row per call, seed and turnover',
+  ),
+});
+
+export type FragmentationDetails = v.InferOutput<typeof details>;
+
 interface Plan {
-  path: MemoryPath;
+  path: typeof HEADLINE | (typeof OTHERS)[number];
   seed: number;
   turnover: number;
 }
@@ -45,10 +76,8 @@ interface Found {
   heldBytes: number | null;
 }
 
-interface Row extends Plan {
-  found: Found | null;
-  state: RowState | null;
-}
+/** `fault`: why what was found is not valid. */
+type Row = Plan & ({ found: Found; fault: string | null } | { found: null; state: RowState });
 
 const plansOf = (tier: MeasureContext['options']['tier']): Plan[] => {
   const seeds = SEEDS.slice(0, SEED_COUNT[tier]);
@@ -108,9 +137,10 @@ function faultOf({ churn, largest, freeBytes }: Found, { turnover }: Plan): stri
 export const indexOf = (largestBytes: number, freeBytes: number): number =>
   freeBytes === 0 ? Number.NaN : 100 * (1 - largestBytes / freeBytes);
 
-function described({ path, seed, turnover, found, state }: Row) {
-  if (!found) return { path, seed, turnover, ...state };
-  const { churn, largest, freeBytes } = found;
+function described(row: Row): FragmentationDetails['rows'][number] {
+  const { path, seed, turnover } = row;
+  if (!row.found) return { path, seed, turnover, ...row.state };
+  const { churn, largest, freeBytes } = row.found;
   return {
     path,
     seed,
@@ -121,9 +151,9 @@ function described({ path, seed, turnover, found, state }: Row) {
     freeBytes,
     largestBytes: largest.bytes,
     largestGib: largest.bytes / GIB,
-    indexPercent: indexOf(largest.bytes, freeBytes),
+    indexPercent: freeBytes === 0 ? null : indexOf(largest.bytes, freeBytes),
     probes: largest.probes,
-    ...state,
+    ...(row.fault !== null && { failed: row.fault }),
   };
 }
 
@@ -161,48 +191,46 @@ export function agreementCheck(compared: readonly Accounts[], limitBytes: number
 
 interface Fragmented {
   room: ChurnRoom;
-  rows: Row[];
+  found: Row[];
   spans: MemorySpan[];
 }
 
-async function fragment(context: MeasureContext, tenant: ChurnTenant): Promise<Fragmented | Measured> {
+async function fragment(context: MeasureContext, tenant: ChurnTenant): Promise<Fragmented | NoRoom> {
   const room = await tenant.room();
   if (!('roomBytes' in room)) return room;
   const plans = plansOf(context.options.tier);
-  const rows: Row[] = [];
+  const found: Row[] = [];
   const spans: MemorySpan[] = [];
   for (const [index, plan] of plans.entries()) {
     context.progress(`${plan.path}, seed ${plan.seed}`, index / plans.length);
     try {
-      const { used: found, span } = await tenant.returning(() => find(context, tenant, room, plan));
+      const { used, span } = await tenant.returning(() => find(context, tenant, room, plan));
       spans.push(span);
-      const fault = faultOf(found, plan);
-      rows.push({ ...plan, found, state: fault === null ? null : { failed: fault } });
+      found.push({ ...plan, found: used, fault: faultOf(used, plan) });
     } catch (error) {
       const state = rowState(error);
       if (!state || isHeadline(plan)) throw error;
-      rows.push({ ...plan, found: null, state });
+      found.push({ ...plan, found: null, state });
     }
   }
-  return { room, rows, spans };
+  return { room, found, spans };
 }
 
-function judge({ room, rows, spans }: Fragmented, asFound: Check): Measured {
-  const headline = rows.filter(isHeadline);
-  const details = { ...room, rows: rows.map(described) };
-  const agrees = agreementCheck(rows.filter(({ path }) => path === HEADLINE).flatMap(accountsOf), room.limitBytes);
+function judge({ room, found, spans }: Fragmented, asFound: Check): Measured<FragmentationDetails> {
+  const headline = found.filter(isHeadline);
+  const own = { ...room, rows: found.map(described) };
+  const agrees = agreementCheck(found.filter(({ path }) => path === HEADLINE).flatMap(accountsOf), room.limitBytes);
   const returned = returnedCheck(spans);
   const checks = [agrees, returned, asFound];
-  const bad = headline.find(({ state }) => state !== null)?.state;
-  const fault = bad && 'failed' in bad ? bad.failed : null;
-  if (fault !== null)
-    return { status: 'invalid', reason: fault, value: null, ci95: null, headline: null, details, checks };
-  const values = headline.flatMap(({ found }) => (found ? indexOf(found.largest.bytes, found.freeBytes) : []));
+  const [fault] = headline.flatMap((row) => (row.found ? (row.fault ?? []) : []));
+  if (fault !== undefined)
+    return { status: 'invalid', reason: fault, value: null, ci95: null, headline: null, details: own, checks };
+  const values = headline.flatMap((row) => (row.found ? indexOf(row.found.largest.bytes, row.found.freeBytes) : []));
   const { value, ci95 } = serialMedian(values);
-  return { ...invalidBy([agrees, returned]), value, ci95, headline: Float64Array.from(values), details, checks };
+  return { ...invalidBy([agrees, returned]), value, ci95, headline: Float64Array.from(values), details: own, checks };
 }
 
-export const fragmentationIndex: MetricDefinition = {
+export const fragmentationIndex: MetricDefinition<FragmentationDetails> = {
   id: 'FRAG-001',
   name: 'Fragmentation Index',
   category: 'fragmentation',
@@ -228,6 +256,7 @@ export const fragmentationIndex: MetricDefinition = {
       by: 'turnover',
     },
   ],
+  details,
   seconds: { quick: 4, standard: 10, thorough: 60 },
   async measure(context) {
     const { used, asFound } = await withCardAsFound(context, () =>

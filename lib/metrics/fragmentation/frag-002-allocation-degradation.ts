@@ -1,5 +1,6 @@
 /** FRAG-002: whether allocations take longer when the memory in use is fragmented than when it is contiguous. */
 import { mean } from 'simple-statistics';
+import * as v from 'valibot';
 import type { AllocationRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import type { MedianEstimate } from '../../stats/median.js';
@@ -7,6 +8,7 @@ import { shuffled } from '../../stats/random.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession, type SentAnswerOf } from '../../workers/session-task.js';
 import { invalidIfHidden, pastLayer } from '../served/bulk.js';
+import { choice, count, interval, quantity, rows, text } from '../core/details.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { type MemorySpan, returnedCheck, withCardAsFound } from '../core/returned-memory.js';
@@ -14,7 +16,7 @@ import { servedBlocks } from '../served/served-blocks.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
 import { GIB, MIB, NS_PER_US, scaled } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
+import { type ChurnRoom, churnOf, churnRoom, ChurnTenant, type NoRoom, SEEDS, spoilt } from './churn.js';
 
 const API = 'cuMemAlloc';
 const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];
@@ -43,6 +45,25 @@ const DEADLINE_MS = 60_000;
 const DRIFT = 0.5;
 
 type Block = SentAnswerOf<'allocationBlock'>;
+const details = v.strictObject({
+  ...churnRoom.entries,
+  blocks: count('Blocks in use, in every state'),
+  heldBytes: count('Memory in use, in every state (bytes)'),
+  headline: text('The allocation of the value'),
+  cells: rows(
+    v.strictObject({
+      state: choice(STATES, 'How the blocks in use were allocated'),
+      bytes: count('Size of the allocation (bytes)'),
+      allocUs: quantity('us', 'Median time of an allocation'),
+      ci95: interval('us', 'allocUs'),
+      freeUs: quantity('us', 'Median time of a free'),
+      count: count('Allocations'),
+    }),
+    'A row per state and size',
+  ),
+});
+
+export type AllocationDegradationDetails = v.InferOutput<typeof details>;
 
 interface Cell {
   state: State;
@@ -73,7 +94,7 @@ const cellsOf = (): Cell[] =>
   );
 
 async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: readonly Cell[], seed: number) {
-  const count = options.iterations ?? COUNT[options.tier];
+  const samples = options.iterations ?? COUNT[options.tier];
   for (const cell of shuffled(cells, seed)) {
     const ask = (of: Pick<AllocationRequest, 'count' | 'bare'>) =>
       askSession(tenant.worker, {
@@ -82,7 +103,7 @@ async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: rea
         deadlineMs: DEADLINE_MS,
       });
     const bare = await pastLayer(() => ask({ count: BARE, bare: true }));
-    const block = await ask({ count, bare: false });
+    const block = await ask({ count: samples, bare: false });
     cell.allocNs.push(...block.allocNs);
     cell.freeNs.push(...block.freeNs);
     cell.blocks.push(block);
@@ -90,7 +111,7 @@ async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: rea
   }
 }
 
-async function degrade(context: MeasureContext, tenant: ChurnTenant): Promise<Degraded | Measured> {
+async function degrade(context: MeasureContext, tenant: ChurnTenant): Promise<Degraded | NoRoom> {
   const room = await tenant.room();
   if (!('roomBytes' in room)) return room;
   const degraded: Degraded = { room, cells: cellsOf(), held: [], spans: [], fault: null };
@@ -132,9 +153,9 @@ const estimated = (cells: readonly Cell[]): Estimates[] =>
     count: allocNs.length,
   }));
 
-function described({ state, bytes, alloc, free, count }: Estimates) {
+function described({ state, bytes, alloc, free, count: samples }: Estimates) {
   const { value, ci95 } = scaled(alloc, NS_PER_US);
-  return { state, bytes, allocUs: value, ci95, freeUs: free.value / NS_PER_US, count };
+  return { state, bytes, allocUs: value, ci95, freeUs: free.value / NS_PER_US, count: samples };
 }
 
 const hiddenChecks = (cells: readonly Cell[]) =>
@@ -179,7 +200,7 @@ export function slowdown(fragmented: MedianEstimate, contiguous: readonly Median
   return { reference, value, ci95 };
 }
 
-function judge(degraded: Degraded, asFound: Check): Measured {
+function judge(degraded: Degraded, asFound: Check): Measured<AllocationDegradationDetails> {
   const { room, cells, held, spans, fault } = degraded;
   if (fault !== null)
     return {
@@ -219,7 +240,7 @@ function judge(degraded: Degraded, asFound: Check): Measured {
   };
 }
 
-export const allocationDegradation: MetricDefinition = {
+export const allocationDegradation: MetricDefinition<AllocationDegradationDetails> = {
   id: 'FRAG-002',
   name: 'Allocation Latency Degradation',
   category: 'fragmentation',
@@ -233,6 +254,7 @@ export const allocationDegradation: MetricDefinition = {
   needs: ['1 GiB of memory', 'fresh processes'],
   functionName: 'measureAllocationDegradation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 4, thorough: 12 },
   async measure(context) {
     const { used, asFound } = await withCardAsFound(context, () =>

@@ -1,10 +1,12 @@
 /** FRAG-003: whether all memory is available again after many allocations and frees, and after a tenant was killed. */
 import { setTimeout } from 'node:timers/promises';
+import * as v from 'valibot';
 import type { MemoryChurn, MemoryFill, MemoryFillRequest, MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { askSession } from '../../workers/session-task.js';
 import { spareOf } from '../isolation/shared/leftovers.js';
 import { firstBlock } from '../isolation/shared/memory-tenant.js';
+import { choice, count, described, quantity, rows, text } from '../core/details.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { withCardAsFound } from '../core/returned-memory.js';
@@ -12,10 +14,15 @@ import { isOutOfMemory, rowState } from '../core/row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
 import { GIB, MIB } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { type ChurnRoom, churnOf, ChurnTenant, SEEDS } from './churn.js';
+import { type ChurnRoom, churnOf, churnRoom, ChurnTenant, type NoRoom, SEEDS } from './churn.js';
 
 /** The ways to allocate memory that current programs mix. */
-const PATHS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync', 'cuMemCreate', 'cuMemAllocManaged'];
+const PATHS = [
+  'cuMemAlloc_v2',
+  'cuMemAllocAsync',
+  'cuMemCreate',
+  'cuMemAllocManaged',
+] as const satisfies readonly MemoryPath[];
 const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
 /** Allocations and frees on all paths together. */
 const OPERATIONS = { quick: 4_000, standard: 10_000, thorough: 100_000 } as const;
@@ -35,8 +42,44 @@ const GRANULE = 2 * MIB;
 /** A fill continues up to this multiple of the limit, to see whether the limit stops it. */
 const BEYOND = 1.1;
 
+const ofFirst = (about: string) => quantity('%', `${about}, of the first fill`);
+
+const details = v.strictObject({
+  ...churnRoom.entries,
+  initialBytes: count('Memory that the first fill got (bytes)'),
+  afterChurnPercent: ofFirst('What the same process could fill again after everything was freed'),
+  outsidePercent: v.nullable(ofFirst('What NVML then showed as released; null if no process checks from outside')),
+  afterKillPercent: ofFirst('What the successor of a killed tenant could fill'),
+  operations: count('Allocations and frees on all paths'),
+  driftBytesPer100k: v.nullable(
+    quantity(
+      'bytes',
+      'Free memory that was lost in the accounting, beyond what NVML shows as held, per 100 000 calls; null if unknown',
+    ),
+  ),
+  paths: rows(
+    v.strictObject({
+      path: choice(PATHS, 'The call that allocates'),
+      operations: count('Allocations and frees'),
+      reason: v.optional(text('Why they were fewer than planned')),
+    }),
+    'A row per call',
+  ),
+  killed: described(
+    v.strictObject({
+      killedBytes: count('Memory that the tenant held when it was killed (bytes)'),
+      grantedBytes: count('Largest fill of its successor (bytes)'),
+      returnedMs: v.nullable(quantity('ms', 'Time until a whole fill succeeded; null if none did')),
+      waitedMs: quantity('ms', 'Time until the last fill'),
+    }),
+    'A tenant that was killed, and its successor',
+  ),
+});
+
+export type ReclaimDetails = v.InferOutput<typeof details>;
+
 interface Churned {
-  path: MemoryPath;
+  path: (typeof PATHS)[number];
   churn: MemoryChurn | null;
   reason: string | null;
 }
@@ -55,14 +98,7 @@ interface Reclaimed {
   paths: Churned[];
 }
 
-interface Succession {
-  /** Memory that the tenant held when it was killed. */
-  killedBytes: number;
-  /** The largest fill of a successor, and the time until a whole fill succeeded; null: none did. */
-  grantedBytes: number;
-  returnedMs: number | null;
-  waitedMs: number;
-}
+type Succession = ReclaimDetails['killed'];
 
 /** Allocates until it is refused, then frees everything. */
 async function filled({ truth }: MeasureContext, tenant: ChurnTenant, { limitBytes }: ChurnRoom): Promise<MemoryFill> {
@@ -114,7 +150,7 @@ async function churnAll(
 }
 
 /** In one process: fills, churns on every path, frees everything, and fills again. */
-async function reclaim(context: MeasureContext, tenant: ChurnTenant): Promise<Reclaimed | Measured> {
+async function reclaim(context: MeasureContext, tenant: ChurnTenant): Promise<Reclaimed | NoRoom> {
   const room = await tenant.room();
   if (!('roomBytes' in room)) return room;
   context.progress('first fill', 0);
@@ -212,7 +248,7 @@ function memoryCheck({ before, after, paths }: Reclaimed): Check {
 
 const percentOf = (bytes: number, whole: number): number => (100 * bytes) / whole;
 
-function judge(reclaimed: Reclaimed, succession: Succession, asFound: Check): Measured {
+function judge(reclaimed: Reclaimed, succession: Succession, asFound: Check): Measured<ReclaimDetails> {
   const { room, before, after, told, held, paths } = reclaimed;
   const whole = before.grantedBytes;
   if (whole === 0) return withoutNumber('invalid', 'the first fill got no memory', { ...room });
@@ -258,7 +294,7 @@ async function measured(context: MeasureContext, scene: MetricScene) {
   return { reclaimed, succession: await succeed(context, scene, reclaimed.room, reclaimed.before.grantedBytes) };
 }
 
-export const reclaimIntegrity: MetricDefinition = {
+export const reclaimIntegrity: MetricDefinition<ReclaimDetails> = {
   id: 'FRAG-003',
   name: 'Memory Compaction Efficiency',
   category: 'fragmentation',
@@ -274,6 +310,7 @@ export const reclaimIntegrity: MetricDefinition = {
   needs: ['1 GiB of memory', 'fresh processes'],
   functionName: 'measureReclaim',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 6, thorough: 40 },
   async measure(context) {
     const { used, asFound } = await withCardAsFound(context, () =>
