@@ -39,7 +39,7 @@ const FIELDS = {
   'another process': 'processGbs',
 } as const;
 
-const way = (about: string) => v.optional(v.nullable(described(v.number(), `${about} (GB/s); null if it did not run`)));
+const way = (about: string) => v.optional(v.nullable(quantity('GB/s', `${about}; null if it did not run`)));
 const state = v.union([
   v.strictObject({ unsupported: text('Why this system cannot measure it') }),
   v.strictObject({ failed: text('The error that ended it') }),
@@ -94,10 +94,16 @@ async function planOf(context: MeasureContext, gpus: GpuWorkers): Promise<PeerPl
   };
 }
 
+/** Null without copies, and where a rate is not a number because copies took no time. */
+function rateOf(row: Pair['rows'][Way]): number | null {
+  const rate = row?.gbs?.value ?? NaN;
+  return Number.isFinite(rate) ? rate : null;
+}
+
 function rowOf({ from, to, link, access, ceilingGbs, rows }: Pair, { gpus }: GpuWorkers) {
   const { canAccess, performanceRank, nativeAtomics } = access;
   const copy = rows.cuMemcpyPeerAsync;
-  const numbers = WAYS.map((way): [string, number | null] => [FIELDS[way], rows[way]?.gbs?.value ?? null]);
+  const numbers = WAYS.map((way): [string, number | null] => [FIELDS[way], rateOf(rows[way])]);
   const states = WAYS.flatMap((way) => {
     const state = rows[way]?.state;
     return state ? [[way, state]] : [];
@@ -111,7 +117,7 @@ function rowOf({ from, to, link, access, ceilingGbs, rows }: Pair, { gpus }: Gpu
     canAccess,
     performanceRank,
     nativeAtomics,
-    ...(canAccess ? Object.fromEntries(numbers) : { hostStagedGbs: copy?.gbs?.value ?? null }),
+    ...(canAccess ? Object.fromEntries(numbers) : { hostStagedGbs: rateOf(copy) }),
     ci95: copy?.gbs?.ci95 ?? null,
     count: copy?.samples.length ?? 0,
     ...(states.length > 0 && { without: Object.fromEntries(states) as Partial<Record<Way, RowState>> }),
@@ -141,13 +147,13 @@ function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): 
   if (reachable.length === 0)
     return unsupported("no GPU can reach another one's memory (cuDeviceCanAccessPeer): copies go through the host", {
       ...all,
-      hostStagedGbs: estimate?.gbs?.value ?? null,
+      hostStagedGbs: rateOf(estimate),
     });
   const name = (place: number): string => `GPU ${gpus.gpus[place]?.index ?? place}`;
   const checks = [noFasterThanLinks(ratesOf(pairs, name))];
   return {
     ...invalidBy(checks),
-    value: estimate?.gbs?.value ?? null,
+    value: rateOf(estimate),
     ...windowInterval(slowestCi95(reachable)),
     processes: gpus.workers.length,
     headline: estimate?.samples ?? null,
