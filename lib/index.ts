@@ -102,32 +102,64 @@ export const summariseLoad = async (result: LoadResult): Promise<LoadSummary> =>
   (await import('./load/load-result.js')).summariseLoad(result);
 
 export type {
+  ApplicationPath,
+  CallEffect,
   Check,
   ComparisonDocument,
+  DriverInfo,
   Effect,
+  FieldsWithoutNumber,
   FunctionProvenance,
   GpuInfo,
+  HostInfo,
+  LayerInfo,
   MetricResult,
+  OkFields,
+  OkResult,
+  ProgramCost,
+  ResultWithoutNumber,
   RunDocument,
   Stats,
   SymbolPath,
   Tier,
 } from './results/document.js';
+export type {
+  Advice as AnswerAdvice,
+  Answer,
+  Broken as AnswerViolation,
+  Card as AnswerCard,
+  Figure as AnswerFigure,
+  Line as AnswerLine,
+  Question as AnswerQuestion,
+  SharedCause,
+  Unknown as AnswerGap,
+  Word as AnswerWord,
+} from './results/answer-schema.js';
+export type { GpuPrices, Ranking } from './results/cost-schemas.js';
+export type { PurposeName } from './results/text/purpose-names.js';
 export type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 export type { ExecWorkloadsOptions } from './exec-workloads.js';
 export type * from './settings-types.js';
+export type { MedianEstimate } from './stats/median.js';
+export type { Delta, ValueKind } from './stats/rule/effect.js';
 export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
 export type { AnswerEnd } from './load/answer/ends.js';
 export type { LoadOptions } from './load/run-load.js';
 export type { RequestRecord } from './load/request-record.js';
 export type { TokenStream } from './load/answer/openai.js';
-export type { Unknown } from './load/answer/unknown.js';
+export type { OpenAiApi } from './load/answer/openai-api.js';
+export type { UnknownPart } from './load/answer/unknown.js';
+export type { LoadApi } from './load/load-plan.js';
+export type { RequestFailure } from './load/request-failure.js';
 export type { MissingField } from './monitor/missing.js';
 export type { Monitor } from './monitor/monitor.js';
 export type { MonitorOptions } from './monitor/options.js';
 export type { GpuProcessSample, GpuSample } from './monitor/sample.js';
 export { MonitorError, type MonitorSummary, type WatchedGpu } from './monitor/summary.js';
-export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
+export { getProvenance, type InventoryOptions, listDevices, listMetrics } from './inventory.js';
 export type { Format } from './report/formats.js';
-export type { MeasureOptions, Progress } from './metrics/core/metric.js';
+export type { CommonDetails } from './metrics/core/details.js';
+export type { Category, MeasureOptions, MetricInfo, Progress } from './metrics/core/metric.js';
+export type { PerChoice } from './metrics/core/per.js';
+export type { DecoderModel, WorkloadName } from './metrics/llm/workloads.js';
 export { BenchError, CudaError, type ErrorCode } from './native/errors.js';

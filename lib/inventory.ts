@@ -1,19 +1,38 @@
 /** Lists devices, driver functions with their owners, and metrics. */
 import type { FunctionProvenance, GpuInfo } from './results/document.js';
 import { gpuInfo } from './environment/gpu.js';
-import type { MetricDefinition } from './metrics/core/metric.js';
+import type { MetricInfo } from './metrics/core/metric.js';
 import { metrics } from './metrics/registry.js';
 import type { NativeAddon, Target } from './native/addon-types.js';
 import { CudaError, fromNative } from './native/errors.js';
 import { loadAddon, simulatedDriver } from './native/load.js';
 import { functionProvenance } from './systems/proof/interception.js';
 
-interface InventoryOptions {
+export interface InventoryOptions {
   /** Look at the simulated GPU instead of the machine's own driver. Default false. */
   simulate?: boolean;
 }
 
-export type MetricInfo = Omit<MetricDefinition, 'measure' | 'againstNative' | 'lineCharts'>;
+/** Every field of MetricInfo, in the order in which they are listed; the compiler asks for each. */
+const INFO: Readonly<Record<keyof MetricInfo, true>> = {
+  id: true,
+  name: true,
+  category: true,
+  unit: true,
+  direction: true,
+  question: true,
+  estimator: true,
+  delta: true,
+  values: true,
+  needs: true,
+  functionName: true,
+  where: true,
+  costOf: true,
+  contains: true,
+  per: true,
+  variesBecause: true,
+  seconds: true,
+};
 
 async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, target: Target) => Promise<T>) {
   try {
@@ -40,6 +59,8 @@ export async function getProvenance(options: InventoryOptions = {}): Promise<Fun
 }
 
 /** Definitions of all metrics, in id order. Needs neither addon nor driver. */
-export function listMetrics(): MetricInfo[] {
-  return metrics.map(({ measure: _how, againstNative: _against, lineCharts: _charts, ...info }) => info);
-}
+export const listMetrics = (): MetricInfo[] =>
+  metrics.map((metric) => {
+    const listed = Object.entries(metric).filter(([key]) => Object.hasOwn(INFO, key));
+    return Object.fromEntries(listed) as unknown as MetricInfo;
+  });

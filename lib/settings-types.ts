@@ -23,9 +23,9 @@ export interface ContainerSettings {
   /** The CDI device, such as `nvidia.com/gpu=0`. Default: that of the measured GPU. */
   device?: string;
   /** Device nodes, such as `/dev/nvidia0`, for `gpu: devices`. */
-  devices?: readonly Scalar[];
+  devices?: readonly SettingScalar[];
   /** `/outside`, `/outside:/inside` or `/outside:/inside:rw`; read-only unless `rw`. */
-  mounts?: readonly Scalar[];
+  mounts?: readonly SettingScalar[];
   /** The namespace of PIDs. `host`: NVML's PIDs are those of the processes, and signals reach programs as they do natively. Default: host. */
   pid?: 'host' | 'private';
   /** The namespace of IPC. `host`: CUDA IPC works between containers. Default: host. */
@@ -33,9 +33,9 @@ export interface ContainerSettings {
   /** The network. `host`: a server is reached at its port. Default: host. */
   network?: 'host' | 'none';
   /** Further options of `run`, e.g. `[--cpus=4, --shm-size=8g, --user=1000]`. */
-  args?: readonly Scalar[];
+  args?: readonly SettingScalar[];
   /** Options before the subcommand, in every call, e.g. `[--cgroup-manager=cgroupfs]`. */
-  runtimeOptions?: readonly Scalar[];
+  runtimeOptions?: readonly SettingScalar[];
   /** The system inside, with its settings: `kind: native`, `hami-core`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: native. */
   layer?: {
     kind?: 'native' | 'hami-core' | 'fcsp' | 'custom';
@@ -96,9 +96,9 @@ export interface FcspSettings {
   /** The variable BUD_STREAM_CLASS_NCCL. */
   ncclStreamClass?: string;
   /** Further variables, which override those of the settings. */
-  env?: Readonly<Record<string, Scalar>>;
+  env?: Readonly<Record<string, SettingScalar>>;
   /** Files of the layer: must not exist before a tenant, are deleted after it. Default: what is seen to appear. */
-  stateFiles?: readonly Scalar[];
+  stateFiles?: readonly SettingScalar[];
 }
 
 /** HAMi-core, one preloaded library */
@@ -156,21 +156,21 @@ export interface CustomSettings {
   /** Name of the system in documents. */
   name: string;
   /** Variables of its processes. */
-  env?: Readonly<Record<string, Scalar>>;
+  env?: Readonly<Record<string, SettingScalar>>;
   /** Inherited variables that its processes do not get. */
   unsetEnv?: readonly string[];
   /** A command in front of the process, e.g. `[taskset, -c, "0"]`. */
-  prefix?: readonly Scalar[];
+  prefix?: readonly SettingScalar[];
   /** Files of the layer: must not exist before a tenant, are deleted after it. Absolute or in `{runDir}`, no patterns; with `{tenant}` one per tenant. */
-  stateFiles?: readonly Scalar[];
+  stateFiles?: readonly SettingScalar[];
   /** Commands that run once, before the first process. */
-  setup?: readonly Scalar[] | readonly (readonly Scalar[])[];
+  setup?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** Commands before the first process of each tenant. */
-  perTenantSetup?: readonly Scalar[] | readonly (readonly Scalar[])[];
+  perTenantSetup?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** Commands after all tenants have ended and before the first with other limits starts. */
-  betweenLimits?: readonly Scalar[] | readonly (readonly Scalar[])[];
+  betweenLimits?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** Commands that run once, after the last process. */
-  teardown?: readonly Scalar[] | readonly (readonly Scalar[])[];
+  teardown?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** The values of the placeholders, and the limits that metrics expect. */
   limits?: {
     /** Memory limit, a size or per cent of the card. */
@@ -296,7 +296,7 @@ export type ProofStep =
       /** The command ends with that code and its output matches. */
       command: {
         /** The program and its arguments; no shell reads them. */
-        argv: readonly Scalar[];
+        argv: readonly SettingScalar[];
         /** The exit code that it must have. Default: 0. */
         exit?: number;
         /** A regular expression that its output must match. */
@@ -454,11 +454,11 @@ export interface TenantSettings {
     sm?: number;
   };
   /** The program and its arguments as a list; no shell reads them. */
-  argv?: readonly Scalar[];
+  argv?: readonly SettingScalar[];
   /** Folder in which the program runs. Default: the current directory, and with --config the folder of the file. */
   folder?: string;
   /** Variables of the program. */
-  env?: Readonly<Record<string, Scalar>>;
+  env?: Readonly<Record<string, SettingScalar>>;
   /** Variables of the caller that it gets as they are. Default: none beside the system's. */
   passEnv?: readonly string[];
   /** Exit codes that are no failure. Default: 0. */
@@ -506,11 +506,11 @@ export interface WorkloadSettings {
   /** How ids of its metrics begin. */
   name: string;
   /** The program and its arguments as a list; no shell reads them. */
-  argv?: readonly Scalar[];
+  argv?: readonly SettingScalar[];
   /** Folder in which the program runs. Default: the current directory, and with --config the folder of the file. */
   folder?: string;
   /** Variables of the program. */
-  env?: Readonly<Record<string, Scalar>>;
+  env?: Readonly<Record<string, SettingScalar>>;
   /** Variables of the caller that it gets as they are. Default: none beside the system's. */
   passEnv?: readonly string[];
   /** Exit codes that are no failure. Default: 0. */
@@ -552,9 +552,9 @@ export interface WorkloadSettings {
   /** Metrics of what a run prints or writes, by name. */
   metrics?: Readonly<Record<string, ExtractedMetricSettings>>;
   /** Commands before the runs of every round, outside the system. */
-  setup?: readonly Scalar[] | readonly (readonly Scalar[])[];
+  setup?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** Commands after the runs of every round, outside the system. */
-  teardown?: readonly Scalar[] | readonly (readonly Scalar[])[];
+  teardown?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** Runs of every round before those that count. Default: 3. */
   warmup?: number;
   /** Runs of every round that count. Default: 10. */
@@ -580,7 +580,7 @@ export interface WorkloadSettings {
         csv?: boolean;
       };
   /** Values for `{NAME}` in the other settings: one workload for every combination. */
-  matrix?: Readonly<Record<string, readonly Scalar[]>>;
+  matrix?: Readonly<Record<string, readonly SettingScalar[]>>;
   /** Makes it a scene: all of them share the GPU. `argv` is then the victim, if it is there. */
   tenants?: readonly TenantSettings[];
   /** Limits of its own program beside tenants, in place of the system's. */
@@ -593,7 +593,7 @@ export interface WorkloadSettings {
 }
 
 /** Text of a setting; YAML reads 4 and true as other types. */
-type Scalar = string | number | boolean;
+export type SettingScalar = string | number | boolean;
 
 /** An item of the fixed menu of aggressors. */
 export type AggressorTask = NonNullable<TenantSettings['task']>;

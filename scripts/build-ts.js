@@ -1,4 +1,4 @@
-// Makes dist/ from lib/: compiled and joined into few files, with the parts of ECharts and the page's own files.
+// Makes dist/ from lib/: compiled and joined into few files and one of types, with the parts of ECharts and the page's own files.
 // With --if-changed it does nothing unless a source has changed since. With --no-check it neither checks nor writes
 // types, for callers that run tsc on the whole checkout anyway. Writes generated sources: those that list files first,
 // those of settings from dist/, which is made again if they changed.
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { transformSync } from 'rolldown/utils';
 import { bundleCharts } from './bundle-charts.js';
 import { bundleProgram } from './bundle-program.js';
+import { bundleTypes } from './bundle-types.js';
 import { forget, isCurrent, remember, sourcesOf } from './current.js';
 import { writeGeneratedSources } from './generated-sources.js';
 
@@ -44,6 +45,7 @@ async function build() {
     const args = [compiler, '-p', 'tsconfig.build.json'];
     const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
     if (status !== 0) process.exit(1);
+    await bundleTypes();
   } else {
     stripTypes();
   }

@@ -184,7 +184,7 @@ function typeOf(json) {
   if (json.enum) return json.enum.map((each) => JSON.stringify(each)).join(' | ');
   if (json.const !== undefined) return JSON.stringify(json.const);
   if (json.anyOf) return json.anyOf.map(typeOf).join(' | ');
-  if (Array.isArray(json.type)) return json.type.length === 3 ? 'Scalar' : json.type.join(' | ');
+  if (Array.isArray(json.type)) return json.type.length === 3 ? 'SettingScalar' : json.type.join(' | ');
   if (json.type === 'array' && Array.isArray(json.items)) return `readonly [${json.items.map(typeOf).join(', ')}]`;
   if (json.type === 'array') return `readonly (${typeOf(json.items)})[]`;
   if (json.properties) return objectType(json);
@@ -236,7 +236,7 @@ ${[...named]
   .map(([schema, text]) => interfaceOf(text[0], definition(schema, text)))
   .join('\n')}
 /** Text of a setting; YAML reads 4 and true as other types. */
-type Scalar = string | number | boolean;
+export type SettingScalar = string | number | boolean;
 
 /** An item of the fixed menu of aggressors. */
 export type AggressorTask = NonNullable<TenantSettings['task']>;

@@ -2,12 +2,12 @@
 import { chunksOf } from './answer/answer-length.js';
 import type { TokenStream } from './answer/openai.js';
 import type { RequestRecord } from './request-record.js';
-import { type Unknown, unknownText } from './answer/unknown.js';
+import { type UnknownPart, unknownText } from './answer/unknown.js';
 
 /** Tokens per chunk from which on the time between chunks is not that between tokens. */
 const TOKENS_PER_CHUNK = 1.5;
 
-export function noteTexts(good: readonly RequestRecord[], unknown: readonly Unknown[]): string[] {
+export function noteTexts(good: readonly RequestRecord[], unknown: readonly UnknownPart[]): string[] {
   const streams = good.flatMap(({ tokens }) => tokens ?? []);
   return [...unknown.map(unknownText), chunkNote(streams), usageNote(streams), blankNote(streams)].filter(
     (note) => note !== null,

@@ -11,7 +11,7 @@ import type { LoadPlan } from './load-plan.js';
 import type { TokenStream } from './answer/openai.js';
 import { OUT_OF_SOCKETS } from './request-failure.js';
 import type { RequestRecord } from './request-record.js';
-import { type Unknown, UnknownParts } from './answer/unknown.js';
+import { type UnknownPart, UnknownParts } from './answer/unknown.js';
 
 export interface LoadErrors {
   /** A short reason, such as `timeout` or `status 429`. */
@@ -36,7 +36,7 @@ export interface LoadResult {
   /** How the streams of counted requests ended, errors included; the most frequent first. */
   ends: AnswerEnd[];
   /** What of the answers was not understood, warm-up left out. */
-  unknown: Unknown[];
+  unknown: UnknownPart[];
   /** What must be known to read the numbers: not understood parts, chunks of several tokens, first tokens of white space. */
   notes: string[];
   /**
@@ -145,7 +145,7 @@ function errorsOf(records: readonly RequestRecord[]): LoadErrors[] {
   return [...byReason.values()].sort((a, b) => b.count - a.count);
 }
 
-function unknownOf(records: readonly RequestRecord[]): Unknown[] {
+function unknownOf(records: readonly RequestRecord[]): UnknownPart[] {
   const parts = new UnknownParts();
   for (const { unknown } of records) for (const each of unknown) parts.add(each);
   return parts.list;

@@ -1,6 +1,6 @@
 import type { TokenStream } from './answer/openai.js';
 import type { RequestFailure } from './request-failure.js';
-import type { Unknown } from './answer/unknown.js';
+import type { UnknownPart } from './answer/unknown.js';
 
 /** One request and its outcome. Times are of `nowMs`. */
 export interface RequestRecord {
@@ -15,5 +15,5 @@ export interface RequestRecord {
   /** Why the server says that the answer ended, also of failures; null where it does not say. */
   finishReason: string | null;
   /** What of the answer was not understood. */
-  unknown: Unknown[];
+  unknown: UnknownPart[];
 }

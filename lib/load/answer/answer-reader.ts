@@ -5,7 +5,7 @@ import { AnswerText } from './answer-text.js';
 import type { LoadApi } from '../load-plan.js';
 import { TokenReader, type TokenStream } from './openai.js';
 import { RequestFailure } from '../request-failure.js';
-import { short, type Unknown, UnknownParts } from './unknown.js';
+import { short, type UnknownPart, UnknownParts } from './unknown.js';
 
 const SHOWN = 300;
 
@@ -22,7 +22,7 @@ export class AnswerReader {
     this.#asked = asked;
   }
 
-  get unknown(): Unknown[] {
+  get unknown(): UnknownPart[] {
     return this.#unknown.list;
   }
 

@@ -1,6 +1,6 @@
 /** Counts by kind what the client did not understand of an answer, and quotes the first of each kind. */
 
-export interface Unknown {
+export interface UnknownPart {
   /** What was not understood, such as `delta.thinking` or `empty data`. */
   what: string;
   count: number;
@@ -23,9 +23,9 @@ export function short(text: string, most = SHOWN): string {
 }
 
 export class UnknownParts {
-  readonly #byKind = new Map<string, Unknown>();
+  readonly #byKind = new Map<string, UnknownPart>();
 
-  get list(): Unknown[] {
+  get list(): UnknownPart[] {
     return [...this.#byKind.values()];
   }
 
@@ -33,7 +33,7 @@ export class UnknownParts {
     this.add({ what: short(what), count: 1, example: short(example) });
   }
 
-  add({ what, count, example }: Unknown): void {
+  add({ what, count, example }: UnknownPart): void {
     const isFull = this.#byKind.size >= MOST_KINDS && !this.#byKind.has(what);
     const kind = isFull ? OTHERS : what;
     const known = this.#byKind.get(kind);
@@ -42,5 +42,5 @@ export class UnknownParts {
   }
 }
 
-export const unknownText = ({ what, count, example }: Unknown): string =>
+export const unknownText = ({ what, count, example }: UnknownPart): string =>
   `not understood in the answers: ${what}, ${count === 1 ? 'once' : `${count} times`}, first '${example}'`;

@@ -3,14 +3,13 @@
  * type, the check of every result in tests, their JSON Schema and docs/details.md. Every field says what it is.
  */
 import * as v from 'valibot';
+import { described, named } from '../../results/described.js';
+
+export { described };
 
 export type DetailsSchema<Details = Record<string, unknown>> = v.GenericSchema<unknown, Details> & {
   readonly entries: v.ObjectEntries;
 };
-
-/** Says what a field is. */
-export const described = <const Schema extends v.GenericSchema>(schema: Schema, about: string) =>
-  v.pipe(schema, v.description(about));
 
 /** A number in a unit. */
 export const quantity = (unit: string, about: string) =>
@@ -51,33 +50,35 @@ export const stopReason = () =>
 
 const megahertz = (what: string) => v.nullable(quantity('MHz', what));
 
-/** What every result of a metric of this tool may have beside the metric's own details. */
-export const commonDetails = v.strictObject({
-  scheduling: v.optional(
-    described(
-      v.nullable(v.picklist(['auto', 'spin', 'yield', 'blocking'])),
-      'How the context waits for the GPU (cuCtxGetFlags); null if the driver does not say',
+export const commonDetails = named(
+  'CommonDetails',
+  v.strictObject({
+    scheduling: v.optional(
+      described(
+        v.nullable(v.picklist(['auto', 'spin', 'yield', 'blocking'])),
+        'How the context waits for the GPU (cuCtxGetFlags); null if the driver does not say',
+      ),
     ),
-  ),
-  pidMapping: v.optional(
-    choice(['same', 'difference', 'none', 'stayed'], "How NVML's list of processes shows the measuring process"),
-  ),
-  health: v.optional(
-    described(
-      v.strictObject({
-        readings: count('Readings of the GPU, one after every block of samples'),
-        last: v.strictObject({
-          smClockMhz: megahertz('SM clock'),
-          memoryClockMhz: megahertz('Memory clock'),
-          temperatureC: v.nullable(quantity('°C', 'Temperature')),
-          powerW: v.nullable(quantity('W', 'Power')),
-          performanceState: v.nullable(count('Performance state: 0 is the fastest')),
+    pidMapping: v.optional(
+      choice(['same', 'difference', 'none', 'stayed'], "How NVML's list of processes shows the measuring process"),
+    ),
+    health: v.optional(
+      described(
+        v.strictObject({
+          readings: count('Readings of the GPU, one after every block of samples'),
+          last: v.strictObject({
+            smClockMhz: megahertz('SM clock'),
+            memoryClockMhz: megahertz('Memory clock'),
+            temperatureC: v.nullable(quantity('°C', 'Temperature')),
+            powerW: v.nullable(quantity('W', 'Power')),
+            performanceState: v.nullable(count('Performance state: 0 is the fastest')),
+          }),
         }),
-      }),
-      'State of the GPU by NVML after the last block of samples',
+        'State of the GPU by NVML after the last block of samples',
+      ),
     ),
-  ),
-});
+  }),
+  "What every result may have beside its metric's own details.",
+);
 
-/** What every result may have beside its metric's own details. */
 export type CommonDetails = v.InferOutput<typeof commonDetails>;

@@ -195,7 +195,8 @@ interface FurtherProcesses {
   disturbed?: RegExp;
 }
 
-export interface MetricDefinition<Details = Record<string, unknown>> {
+/** What a metric is, as `listMetrics` and `list` give it. */
+export interface MetricInfo {
   id: string;
   name: string;
   category: Category;
@@ -208,14 +209,27 @@ export interface MetricDefinition<Details = Record<string, unknown>> {
   delta: Delta;
   /** How its values vary from round to round. Default: `continuous`. */
   values?: ValueKind;
-  /** A condition that two results must share to be compared, e.g. the number of processes. */
-  comparedAt?: ComparedAt;
   /** What it needs beyond one GPU and one process, as text; empty if nothing. */
   needs: string[];
   /** The exported library function, e.g. `measureKernelLaunch`. */
   functionName: string;
   /** `process`: in the calling process. `fresh-processes`: in workers, which the coordinator starts. */
   where: 'process' | 'fresh-processes';
+  /** The operation whose cost is the metric's difference from the baseline, in terms for users, e.g. `cuInit`. */
+  costOf?: string;
+  /** Metrics of phases that it contains; if their effects explain its own, a report states the cause once. */
+  contains?: readonly string[];
+  /** What the metric counts, if its unit does not say so; see per.ts. */
+  per?: PerChoice;
+  /** Why samples of an undisturbed measurement differ: their variation is then not checked. */
+  variesBecause?: string;
+  /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
+  seconds: Record<Tier, number>;
+}
+
+export interface MetricDefinition<Details = Record<string, unknown>> extends MetricInfo {
+  /** A condition that two results must share to be compared, e.g. the number of processes. */
+  comparedAt?: ComparedAt;
   /**
    * For a metric that is a difference from native in the same round, and `unsupported` alone: finds the value in an
    * arm's details, and computes the difference in the metric's unit.
@@ -230,22 +244,12 @@ export interface MetricDefinition<Details = Record<string, unknown>> {
   impossible?: (own: Pick<MetricResult, 'value' | 'unit' | 'details'>) => string | null;
   /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
-  /** The operation whose cost is the metric's difference from the baseline, in terms for users, e.g. `cuInit`. */
-  costOf?: string;
-  /** Metrics of phases that it contains; if their effects explain its own, a report states the cause once. */
-  contains?: readonly string[];
-  /** What the metric counts, if its unit does not say so; see per.ts. */
-  per?: PerChoice;
-  /** Why samples of an undisturbed measurement differ: their variation is then not checked. */
-  variesBecause?: string;
   /** The metric raises errors on the card, so it runs after all others of a round. */
   runsLast?: true;
   /** Line charts of its details, one line per system. */
   lineCharts?: readonly LineChart[];
   /** What its results have beside their value. */
   details?: DetailsSchema<Details>;
-  /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
-  seconds: Record<Tier, number>;
   /** The sum of the time limits of everything that it starts. Default: from `seconds`. */
   deadlineSeconds?: number;
   /** Only where a process's own level is much of the variance between rounds. Default: one process. */

@@ -1,0 +1,81 @@
+/** The one file of types in the package: it compiles on its own, and says what the sources say. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { emptyFolder, root } from '../cli/command.js';
+import { WAIT_MS } from '../limits.js';
+
+const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const bundled = join(root, 'dist/index.d.ts');
+
+/** What the compiler says of one file with these options. */
+function compiled(source: string, options: object = {}): string {
+  const folder = emptyFolder();
+  writeFileSync(join(folder, 'consumer.ts'), source);
+  const typeRoots = [join(root, 'node_modules/@types')];
+  const compilerOptions = { typeRoots, ...options };
+  const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['consumer.ts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', folder], {
+    encoding: 'utf8',
+    timeout: WAIT_MS,
+  });
+  return status === 0 ? '' : stdout;
+}
+
+/** The names of an export list, as users write them. */
+const exported = (kind: 'export' | 'export type'): string[] =>
+  new RegExp(`^${kind} \\{ (.*) \\};$`, 'm')
+    .exec(readFileSync(bundled, 'utf8'))?.[1]
+    ?.split(', ')
+    .map((name) => name.replace(/^.* as /, '')) ?? [];
+
+const imports = `import * as built from '${join(root, 'dist/index.js')}';
+import * as own from '${join(root, 'lib/index.js')}';
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+const holds = <_Proof extends true>(): void => {};
+`;
+
+describe('the types of the package', () => {
+  it('are those of the sources', () => {
+    const [values, types] = [exported('export'), exported('export type')];
+    expect(values.length).toBeGreaterThan(70);
+    expect(types.length).toBeGreaterThan(100);
+    const ofValues = values.map((name) => `holds<Same<typeof built.${name}, typeof own.${name}>>();\n`);
+    const ofTypes = types.map((name) => `holds<Same<built.${name}, own.${name}>>();\n`);
+    const names = `holds<Same<keyof typeof built, keyof typeof own>>();\n`;
+    expect(compiled([imports, names, ...ofValues, ...ofTypes].join(''))).toBe('');
+  });
+
+  it('differ where one is changed', () => {
+    const wrong = `holds<Same<built.Stats, Omit<own.Stats, 'mean'>>>();\n`;
+    expect(compiled(imports + wrong)).toMatch(/consumer\.ts.*error TS2344/);
+  });
+
+  it.each([
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])('compile by themselves for module %s, resolved like %s', (module, moduleResolution) => {
+    const source = `import { measureKernelLaunch, type MetricResult } from '${join(root, 'dist/index.js')}';
+const result = await measureKernelLaunch({ simulate: true });
+if (result.status === 'ok') {
+  const [value, launches]: [number, number] = [result.value, result.details.calls.length];
+  console.log(value, launches);
+} else {
+  const reason: string = result.reason;
+  console.log(reason);
+}
+const any: MetricResult = result;
+console.log(any.details);
+`;
+    expect(compiled(source, { module, moduleResolution, skipLibCheck: false })).toBe('');
+  });
+
+  it('name neither packages nor files, besides modules of Node', () => {
+    const named = [...readFileSync(bundled, 'utf8').matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)];
+    expect(named.map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual([]);
+  });
+});
