@@ -110,6 +110,10 @@ export type { ThroughputDetails } from './overhead/oh-010-throughput-degradation
 export type { CopyCurveDetails } from './pcie/copy-curve.js';
 export type { PcieContentionDetails } from './pcie/pcie-003-contention.js';
 export type { PinnedMemoryDetails } from './pcie/pcie-004-pinned-memory.js';
+export type { ContextSwitchDetails } from './scheduling/sched-001-context-switch-latency.js';
+export type { LaunchOverheadDetails } from './scheduling/sched-002-kernel-launch-overhead.js';
+export type { StreamConcurrencyDetails } from './scheduling/sched-003-stream-concurrency.js';
+export type { PreemptionDetails } from './scheduling/sched-004-preemption-latency.js';
 export type { ColdStartDetails } from './start-up/start-001-cold-start.js';
 export type { DriverInitialisationDetails } from './start-up/start-002-driver-initialisation.js';
 export type { PrimaryContextDetails } from './start-up/start-003-primary-context.js';

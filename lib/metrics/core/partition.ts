@@ -2,25 +2,30 @@
  * The truth of an estimator: a part of the multiprocessors whose size the driver itself sets (a green context), with no
  * layer. What is measured in it must be that part of what is measured on the whole card.
  */
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
+import { count, quantity, rowOrReason } from './details.js';
 import type { RowState } from './row-state.js';
 
 /** Relative, of what is expected. */
 const TOLERANCE = 0.05;
 
-export interface PartitionRow {
-  /** Multiprocessors of the partition, as the driver says. */
-  multiprocessors: number;
-  of: number;
-  expectedPercent: number;
-  /** Where work comes in pieces that do not divide the partition: what is left if none is split. Else as expected. */
-  leastPercent: number;
-  measuredPercent: number;
-  /** Relative to what is expected. */
-  errorPercent: number;
-  /** On which kernels ran, by %smid; null: not observed. */
-  multiprocessorsUsed: number | null;
-}
+const partition = v.strictObject({
+  multiprocessors: count('Multiprocessors of the partition, as the driver says'),
+  of: count('Multiprocessors of the card'),
+  expectedPercent: quantity('%', 'Share of the work that follows from that'),
+  leastPercent: quantity('%', 'The same where no piece of work can be split'),
+  measuredPercent: quantity('%', 'Measured share of the work'),
+  errorPercent: quantity('%', 'Difference, relative to what is expected'),
+  multiprocessorsUsed: v.nullable(
+    count('Multiprocessors on which kernels ran, by the register %smid; null: not observed'),
+  ),
+});
+
+export type PartitionRow = v.InferOutput<typeof partition>;
+
+/** A partition, or why there is none. */
+export const partitionOrReason = rowOrReason({}, partition.entries);
 
 type Found = Pick<PartitionRow, 'multiprocessors' | 'of' | 'measuredPercent'> &
   Partial<Pick<PartitionRow, 'expectedPercent' | 'leastPercent' | 'multiprocessorsUsed'>>;

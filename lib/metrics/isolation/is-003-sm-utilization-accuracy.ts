@@ -9,8 +9,8 @@ import { measureFunction } from '../core/measure-function.js';
 import { exceeded } from './shared/exceeded.js';
 import { BIN_MS, isMeasured, limitedRow, measureRows, type Row, type Windows } from './shared/limited-rows.js';
 import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './shared/load-shapes.js';
-import { partitionCheck } from '../core/partition.js';
-import { partitionedLoad, partitionFields } from './shared/partitioned-load.js';
+import { partitionCheck, partitionOrReason } from '../core/partition.js';
+import { partitionedLoad } from './shared/partitioned-load.js';
 import { ownLimit, referenceField, referenceOf } from './tenant-load.js';
 
 const SWEEP = [10, 25, 50, 75];
@@ -116,7 +116,7 @@ const details = v.strictObject({
   shares: shareLines,
   partition: v.optional(
     described(
-      partitionFields,
+      partitionOrReason,
       'Without a limit: the same estimate of a part of the multiprocessors that the driver itself sets apart',
     ),
   ),

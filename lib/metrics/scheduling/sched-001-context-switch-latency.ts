@@ -1,10 +1,12 @@
 /** SCHED-001: how long a card is idle when it switches from one process to another, and how long each time slice is. */
+import * as v from 'valibot';
 import type { BlockTrace, ContextAlternation } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
+import { count, described, interval, quantity, rowOrReason, rows } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
@@ -15,10 +17,11 @@ import {
   withoutNumber,
 } from '../core/metric.js';
 import { isOutOfMemory, rowState } from '../core/row-state.js';
+import { summaryOf } from '../core/sample-summary.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { NS_PER_MS, NS_PER_US } from '../core/units.js';
-import { sliceDistribution, type Turns, turnsOf } from './turns-of-contexts.js';
+import { sliceDistribution, slicePoint, type Turns, turnsOf } from './turns-of-contexts.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 1_500, standard: 4_000, thorough: 20_000 };
 /** If a warp does not see the timer for longer than this, it did not run in that time. */
@@ -41,6 +44,43 @@ const CLOCK_WINDOW = {
   queued: 1,
   prioritised: false,
 } as const;
+
+const details = v.strictObject({
+  windowMs: quantity('ms', 'For how long each process was to run its warp'),
+  spanMs: quantity('ms', 'Time in which both were on the card'),
+  switches: count('Switches from one process to the other'),
+  sharePercent: described(
+    v.tuple([quantity('%', 'Share of the first process'), quantity('%', 'Share of the second process')]),
+    'Share of that time in which each process ran (%)',
+  ),
+  atOncePercent: v.nullable(
+    quantity('%', 'Time in which both ran, of the time of the one that ran less; null if that is 0'),
+  ),
+  idlePauses: count('Pauses of one process in which the other did not run either'),
+  tickNs: quantity('ns', "Step of the device's clock"),
+  slices: v.nullable(described(summaryOf('ms'), 'Lengths of the time slices; null without a whole one')),
+  sliceLengths: rows(slicePoint, 'Distribution of the lengths of the time slices'),
+  clockDriftPpm: quantity('ppm', "Drift of the device's clock against the host's"),
+  twoContextsOfAProcess: described(
+    rowOrReason(
+      {},
+      {
+        switchNs: quantity('ns', 'How much longer a launch takes if it alternates between contexts'),
+        ci95: interval('ns', 'switchNs'),
+        alternatingNs: quantity('ns', 'Median time of a launch that alternates'),
+        stayingNs: quantity('ns', 'Median time of a launch that stays in its context'),
+        launches: count('Launches of each kind'),
+      },
+    ),
+    'What the host pays in one process with two contexts',
+  ),
+  context: v.optional(processContext),
+});
+
+export type ContextSwitchDetails = v.InferOutput<typeof details>;
+
+/** What is known before the turns are. */
+type Surroundings = Pick<ContextSwitchDetails, 'clockDriftPpm' | 'twoContextsOfAProcess' | 'context'>;
 
 /** Runs one warp of each process for the whole time. */
 async function trace(scene: MetricScene, windowMs: number): Promise<[BlockTrace, BlockTrace]> {
@@ -68,7 +108,10 @@ async function deviceClock({ options }: MeasureContext, scene: MetricScene): Pro
 }
 
 /** What the host pays in one process with two contexts. */
-async function alternation({ options }: MeasureContext, scene: MetricScene) {
+async function alternation(
+  { options }: MeasureContext,
+  scene: MetricScene,
+): Promise<ContextSwitchDetails['twoContextsOfAProcess']> {
   const [tenant] = scene.scene.workers;
   if (!tenant) throw new Error('unreachable: a tenant has entered');
   const request = { count: ALTERNATIONS[options.tier] };
@@ -105,12 +148,16 @@ function checksOf({ switchUs, tickNs }: Turns, value: number): Check[] {
   ];
 }
 
-function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<string, unknown>): Measured {
+function judge(
+  traces: [BlockTrace, BlockTrace],
+  windowMs: number,
+  surroundings: Surroundings,
+): Measured<ContextSwitchDetails> {
   const turns = turnsOf(traces);
-  if (!turns) return withoutNumber('invalid', 'the two tenants were not on the card at the same time', more);
+  if (!turns) return withoutNumber('invalid', 'the two tenants were not on the card at the same time', surroundings);
   const { switchUs, sliceMs, atOncePercent } = turns;
   const samples = Float64Array.from(switchUs);
-  const details = {
+  const found = {
     windowMs,
     spanMs: turns.spanMs,
     switches: switchUs.length,
@@ -120,15 +167,15 @@ function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<
     tickNs: turns.tickNs,
     slices: sliceMs.length > 0 ? summarise(Float64Array.from(sliceMs)) : null,
     sliceLengths: sliceDistribution(sliceMs),
-    ...more,
+    ...surroundings,
   };
-  if (atOncePercent > MOST_AT_ONCE)
-    return unsupported('contexts run concurrently: there is no switch between them', details);
+  if (atOncePercent !== null && atOncePercent > MOST_AT_ONCE)
+    return unsupported('contexts run concurrently: there is no switch between them', found);
   if (switchUs.length < FEWEST_SWITCHES)
     return withoutNumber(
       'invalid',
       `only ${switchUs.length} switches were seen in ${turns.spanMs.toFixed(0)} ms; at least ${FEWEST_SWITCHES} are needed`,
-      details,
+      found,
     );
   const { value, ci95 } = serialMedian(samples);
   const checks = checksOf(turns, value);
@@ -139,14 +186,14 @@ function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<
     ciScope: 'within-process',
     processes: 2,
     headline: samples,
-    details,
+    details: found,
     checks,
   };
 }
 
 /** With a given window, for tests; without one the tier decides. */
 export const contextSwitchBy =
-  (ownWindowMs?: number): MetricDefinition['measure'] =>
+  (ownWindowMs?: number): MetricDefinition<ContextSwitchDetails>['measure'] =>
   async (context) => {
     const windowMs = ownWindowMs ?? WINDOW_MS[context.options.tier];
     try {
@@ -166,7 +213,7 @@ export const contextSwitchBy =
     }
   };
 
-export const contextSwitchLatency: MetricDefinition = {
+export const contextSwitchLatency: MetricDefinition<ContextSwitchDetails> = {
   id: 'SCHED-001',
   name: 'Context Switch Latency',
   category: 'scheduling',
@@ -187,6 +234,7 @@ export const contextSwitchLatency: MetricDefinition = {
       by: 'percent',
     },
   ],
+  details,
   seconds: { quick: 4, standard: 7, thorough: 25 },
   measure: contextSwitchBy(),
 };

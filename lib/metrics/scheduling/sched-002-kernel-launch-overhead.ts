@@ -2,10 +2,12 @@
  * SCHED-002: the cost per launch when launches follow one another without a wait, which gives the highest kernel rate.
  */
 import { availableParallelism } from 'node:os';
+import * as v from 'valibot';
 import type { BurstRequest, LaunchBursts } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { serialMedian } from '../../stats/serial.js';
 import { collect, concat } from '../core/collect.js';
+import { choice, count, described, interval, quantity, rowOrReason, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { type RowState, rowState } from '../core/row-state.js';
@@ -28,10 +30,53 @@ const PACED_LAUNCHES = { quick: 150, standard: 300, thorough: 1_000 } as const;
 /** Fraction of a launch's time in which the device runs its kernel; above it, the device is the bottleneck. */
 const MOST_DEVICE = 0.95;
 
+const CALLS = [
+  'cuLaunchKernel',
+  'cuLaunchKernelEx',
+  'cuGraphLaunch',
+] as const satisfies readonly BurstRequest['call'][];
+
+const details = v.strictObject({
+  rows: rows(
+    rowOrReason(
+      {
+        row: text('How kernels are launched'),
+        call: choice(CALLS, 'The launch call'),
+        threads: count('Threads that launch'),
+        streams: count('Streams of all threads'),
+      },
+      {
+        usPerKernel: quantity('us', 'Median time of a burst until all its kernels are over, per kernel'),
+        ci95: interval('us', 'usPerKernel'),
+        submitUsPerKernel: quantity('us', 'Median time of a burst until all its calls have returned, per kernel'),
+        kernelsPerSecond: quantity('kernels/s', 'Rate that follows from usPerKernel'),
+        bursts: count('Bursts'),
+        kernelsOfBurst: count('Kernels of a burst'),
+      },
+    ),
+    'A row per way to launch',
+  ),
+  paced: described(
+    v.strictObject({
+      row: text('How kernels are launched'),
+      submitUs: quantity('us', 'Median time from the call to its return'),
+      ci95: interval('us', 'submitUs'),
+      count: count('Launches'),
+    }),
+    'Launches at a pace that no quota has to delay',
+  ),
+  deviceUsPerKernel: v.nullable(
+    quantity('us', 'Shortest time of the device per kernel of a graph; null if no graph could be launched'),
+  ),
+  launchesPerSecond: quantity('launches/s', 'Rate that follows from the value'),
+});
+
+export type LaunchOverheadDetails = v.InferOutput<typeof details>;
+
 interface Row {
   /** Name of the row in the details. */
   name: string;
-  request: Pick<BurstRequest, 'call' | 'launches' | 'nodes' | 'threads' | 'streams'>;
+  request: Pick<BurstRequest, 'launches' | 'nodes' | 'threads' | 'streams'> & { call: (typeof CALLS)[number] };
   bursts: LaunchBursts[];
   state: RowState | null;
 }
@@ -99,7 +144,7 @@ async function measureRows(context: MeasureContext): Promise<Row[]> {
   return rows;
 }
 
-async function pacedRow(context: MeasureContext) {
+async function pacedRow(context: MeasureContext): Promise<LaunchOverheadDetails['paced']> {
   const session = await context.session();
   const { seed, tier, iterations } = context.options;
   context.progress('paced', 1);
@@ -111,7 +156,7 @@ async function pacedRow(context: MeasureContext) {
 
 const medianUs = (values: Float64Array) => scaled(serialMedian(values), NS_PER_US);
 
-function describe({ name, request, bursts, state }: Row) {
+function describe({ name, request, bursts, state }: Row): LaunchOverheadDetails['rows'][number] {
   const head = { row: name, call: request.call, threads: request.threads, streams: request.threads * request.streams };
   if (state) return { ...head, ...state };
   const { value, ci95 } = medianUs(concat(...bursts.map(perKernel)));
@@ -123,7 +168,7 @@ function describe({ name, request, bursts, state }: Row) {
     submitUsPerKernel: submit.value,
     kernelsPerSecond: 1e6 / value,
     bursts: bursts.length,
-    kernelsOfBurst: bursts[0]?.kernels,
+    kernelsOfBurst: (bursts[0] as LaunchBursts).kernels,
   };
 }
 
@@ -148,7 +193,7 @@ function hostBound(usPerLaunch: number, deviceUsPerKernel: number | null): Check
   };
 }
 
-export const kernelLaunchOverhead: MetricDefinition = {
+export const kernelLaunchOverhead: MetricDefinition<LaunchOverheadDetails> = {
   id: 'SCHED-002',
   name: 'Kernel Launch Overhead',
   category: 'scheduling',
@@ -160,14 +205,15 @@ export const kernelLaunchOverhead: MetricDefinition = {
   needs: [],
   functionName: 'measureLaunchOverhead',
   where: 'process',
+  details,
   seconds: { quick: 2, standard: 4, thorough: 5 },
-  async measure(context): Promise<Measured> {
-    const rows = await measureRows(context);
+  async measure(context): Promise<Measured<LaunchOverheadDetails>> {
+    const measured = await measureRows(context);
     const paced = await pacedRow(context);
-    const [headline] = rows as [Row];
+    const [headline] = measured as [Row];
     const samples = concat(...headline.bursts.map(perKernel)).map((ns) => ns / NS_PER_US);
     const { value, ci95 } = serialMedian(samples);
-    const device = deviceUs(rows);
+    const device = deviceUs(measured);
     const checks = [
       hostBound(value, device),
       {
@@ -181,7 +227,7 @@ export const kernelLaunchOverhead: MetricDefinition = {
       value,
       ci95,
       headline: samples,
-      details: { rows: rows.map(describe), paced, deviceUsPerKernel: device, launchesPerSecond: 1e6 / value },
+      details: { rows: measured.map(describe), paced, deviceUsPerKernel: device, launchesPerSecond: 1e6 / value },
       checks,
     };
   },

@@ -1,13 +1,15 @@
 /** SCHED-003: how many kernels of independent streams run at the same time, relative to the number that could. */
+import * as v from 'valibot';
 import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { collect, concat } from '../core/collect.js';
+import { count, described, interval, quantity, rowOrReason, rows } from '../core/details.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
-import { partitionCheck, partitionRow } from '../core/partition.js';
+import { partitionCheck, partitionOrReason, partitionRow } from '../core/partition.js';
 import { type RowState, rowState } from '../core/row-state.js';
 import { NS_PER_US } from '../core/units.js';
 
@@ -23,6 +25,36 @@ const BLOCK = 10;
 const RUNS_OF_OTHERS = { quick: 5, standard: 10, thorough: 20 } as const;
 /** Natively, the streams of a card overlap at least this much, in per cent. */
 const LEAST_NATIVE = 90;
+
+const details = v.strictObject({
+  streams: rows(
+    rowOrReason(
+      { streams: count('Independent streams') },
+      {
+        percent: quantity('%', 'Median over runs: kernels that run at the same time on average, of the streams'),
+        ci95: interval('%', 'percent'),
+        atOnce: quantity('kernels', 'Median over runs: kernels that run at the same time on average'),
+        mostAtOnce: count('Most kernels that ran at the same time'),
+        kernelAloneUs: quantity('us', 'Median time of a kernel alone'),
+        kernelUs: quantity('us', 'Median time of a kernel beside the others'),
+        blocksOfKernel: count('Thread blocks of a kernel, each on a multiprocessor of its own'),
+        runs: count('Runs'),
+      },
+    ),
+    'A row per number of streams',
+  ),
+  kernelsOfStream: count('Kernels in each stream'),
+  roundsOfKernel: count('Rounds of arithmetic of a kernel'),
+  partition: described(
+    partitionOrReason,
+    'The same work on a part of the multiprocessors that the driver itself sets apart',
+  ),
+});
+
+export type StreamConcurrencyDetails = v.InferOutput<typeof details>;
+
+type Row = StreamConcurrencyDetails['streams'][number];
+type MeasuredRow = Extract<Row, { runs: number }>;
 
 type Shape = Pick<ConcurrencyRequest, 'streams' | 'kernels' | 'kernelNs' | 'partition'>;
 const shapeOf = (streams: number): Shape => ({ streams, kernels: KERNELS, kernelNs: KERNEL_NS, partition: 0 });
@@ -65,7 +97,10 @@ async function partitioned(
 }
 
 /** The same work takes longer there, by how many multiprocessors fewer there are than the streams use at once. */
-function partitionOf(found: StreamConcurrency | RowState, whole: readonly StreamConcurrency[]) {
+function partitionOf(
+  found: StreamConcurrency | RowState,
+  whole: readonly StreamConcurrency[],
+): StreamConcurrencyDetails['partition'] {
   if (!('spanNs' in found)) return found;
   const { multiprocessors, blocks } = found;
   const used = STREAMS * blocks;
@@ -79,7 +114,7 @@ function partitionOf(found: StreamConcurrency | RowState, whole: readonly Stream
   });
 }
 
-function rowOf(streams: number, blocks: readonly StreamConcurrency[]) {
+function rowOf(streams: number, blocks: readonly StreamConcurrency[]): MeasuredRow {
   const of = (values: (block: StreamConcurrency) => Float64Array) => median(concat(...blocks.map(values))).value;
   const percent = serialMedian(concat(...blocks.map((block) => percentOf(block, streams))));
   return {
@@ -90,12 +125,12 @@ function rowOf(streams: number, blocks: readonly StreamConcurrency[]) {
     mostAtOnce: Math.max(...blocks.flatMap(({ most }) => [...most])),
     kernelAloneUs: of(({ aloneNs }) => aloneNs) / NS_PER_US,
     kernelUs: of(({ kernelNs }) => kernelNs) / NS_PER_US,
-    blocksOfKernel: blocks[0]?.blocks,
+    blocksOfKernel: (blocks[0] as StreamConcurrency).blocks,
     runs: blocks.reduce((sum, { mean }) => sum + mean.length, 0),
   };
 }
 
-async function otherRow(context: MeasureContext, streams: number, rounds: number) {
+async function otherRow(context: MeasureContext, streams: number, rounds: number): Promise<Row> {
   const session = await context.session();
   const { iterations, tier } = context.options;
   const runs = Math.min(iterations ?? RUNS_OF_OTHERS[tier], RUNS_OF_OTHERS[tier]);
@@ -103,15 +138,15 @@ async function otherRow(context: MeasureContext, streams: number, rounds: number
   try {
     return rowOf(streams, [await session.block('streamConcurrency', { ...shapeOf(streams), rounds, runs })]);
   } catch (error) {
-    const state: RowState | null = rowState(error);
+    const state = rowState(error);
     if (!state) throw error;
     return { streams, ...state };
   }
 }
 
 /** There cannot be more running kernels than streams; a larger number would be an error of measurement. */
-function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
-  const impossible = rows.filter(({ streams, mostAtOnce }) => mostAtOnce > streams);
+function possible(measured: readonly MeasuredRow[]): Check {
+  const impossible = measured.filter(({ streams, mostAtOnce }) => mostAtOnce > streams);
   return {
     name: 'no more kernels at once than streams',
     passed: impossible.length === 0,
@@ -121,7 +156,7 @@ function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
   };
 }
 
-export const streamConcurrency: MetricDefinition = {
+export const streamConcurrency: MetricDefinition<StreamConcurrencyDetails> = {
   id: 'SCHED-003',
   name: 'Stream Concurrency Efficiency',
   category: 'scheduling',
@@ -147,20 +182,21 @@ export const streamConcurrency: MetricDefinition = {
       point: { x: 'streams', y: 'atOnce' },
     },
   ],
+  details,
   seconds: { quick: 1, standard: 1, thorough: 3 },
-  async measure(context): Promise<Measured> {
+  async measure(context): Promise<Measured<StreamConcurrencyDetails>> {
     const { blocks, samples, estimate, rounds, inPartition } = await measureHeadline(context);
     const headline = rowOf(STREAMS, blocks);
-    const others = [];
+    const others: Row[] = [];
     for (const streams of OTHERS) others.push(await otherRow(context, streams, rounds));
-    const rows = [...others, headline].sort((a, b) => a.streams - b.streams);
+    const table = [...others, headline].sort((a, b) => a.streams - b.streams);
     const partition = partitionOf(inPartition, blocks);
-    const bounded = possible(rows.filter((row): row is typeof headline => 'mostAtOnce' in row));
+    const bounded = possible(table.filter((row): row is MeasuredRow => 'mostAtOnce' in row));
     return {
       ...invalidBy([bounded]),
       ...estimate,
       headline: samples,
-      details: { streams: rows, kernelsOfStream: KERNELS, roundsOfKernel: rounds, partition },
+      details: { streams: table, kernelsOfStream: KERNELS, roundsOfKernel: rounds, partition },
       checks: [bounded, partitionCheck(partition)],
     };
   },

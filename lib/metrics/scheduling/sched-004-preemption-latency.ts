@@ -1,5 +1,6 @@
 /** SCHED-004: how long a small kernel waits for the card while another process keeps it busy with long kernels. */
 import { max } from 'simple-statistics';
+import * as v from 'valibot';
 import type { Load, StartDelayRequest, StartDelays } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -7,6 +8,7 @@ import { serialMedian } from '../../stats/serial.js';
 import { theilSen } from '../../stats/theil-sen.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import { choice, count, described, quantity, rowOrReason, rows } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
@@ -16,11 +18,69 @@ import {
   type MetricDefinition,
   unsupported,
 } from '../core/metric.js';
-import { isOutOfMemory, type RowState, rowState } from '../core/row-state.js';
+import { isOutOfMemory, rowState } from '../core/row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { NS_PER_MS } from '../core/units.js';
 import { residentAt } from './resident.js';
+
+const PRIORITIES = ['equal', 'highest beside lowest'] as const;
+
+const besideFields = {
+  kernelMs: quantity('ms', 'Duration of a kernel of the other process or stream, alone on the card'),
+  queued: count('Kernels that wait in its queue'),
+};
+const probesField = { probes: count('Small kernels') };
+const delayFields = {
+  p50Ms: v.nullable(quantity('ms', 'Median delay; null without a delay')),
+  p99Ms: v.nullable(quantity('ms', '99th percentile; null with too few delays')),
+  worstMs: v.nullable(quantity('ms', 'Longest delay; null without a delay')),
+};
+
+const lineField = (about: string) =>
+  described(
+    v.strictObject({
+      aMs: quantity('ms', 'a of a + b·T, where T is the length of a kernel'),
+      b: quantity('kernels', 'b: kernels that are waited for'),
+    }),
+    about,
+  );
+
+const details = v.strictObject({
+  kernels: rows(
+    v.strictObject({
+      ...besideFields,
+      ...probesField,
+      met: count('Small kernels that met a kernel of the other process, whose delays count'),
+      ...delayFields,
+    }),
+    'A row per length and number of queued kernels of another process',
+  ),
+  fits: rows(
+    v.strictObject({
+      queued: besideFields.queued,
+      p50: lineField('Line through the median delays'),
+      worst: lineField('Line through the longest delays'),
+      lengths: count('Lengths of kernels through whose delays the lines go'),
+    }),
+    'A row per number of queued kernels',
+  ),
+  alone: described(v.strictObject({ ...delayFields, ...probesField }), 'Small kernels alone on the card'),
+  ownKernels: rows(
+    rowOrReason(
+      { priority: choice(PRIORITIES, 'Priorities of the streams'), ...besideFields },
+      { ...delayFields, ...probesField },
+    ),
+    'A row per priority of other streams of the same process',
+  ),
+  mappingResidualNs: quantity(
+    'ns',
+    'What the mapping between the clocks of host and device leaves unexplained, at most',
+  ),
+  context: v.optional(processContext),
+});
+
+export type PreemptionDetails = v.InferOutput<typeof details>;
 
 interface Beside {
   /** Duration of one of the other process's kernels, alone on the card. */
@@ -78,7 +138,6 @@ interface Row extends Beside {
   delays: number[];
   /** Number of small kernels. */
   probes: number;
-  state: RowState | null;
 }
 
 class Play {
@@ -178,9 +237,9 @@ class Play {
 }
 
 interface Played {
-  rows: Row[];
+  measured: Row[];
   aloneMs: number[];
-  priorities: Record<string, unknown>[];
+  priorities: PreemptionDetails['ownKernels'];
   /** What the mapping between the clocks of host and device leaves unexplained. */
   mappingResidualNs: number;
   entered: ReturnType<typeof contextOf>;
@@ -190,21 +249,22 @@ interface Played {
  * The delay beside kernels of the same process in other streams, one of which runs while another waits: with equal
  * priorities, and with the highest and the lowest.
  */
-async function ownRows(play: Play): Promise<Record<string, unknown>[]> {
-  const rows: Record<string, unknown>[] = [];
-  for (const prioritised of [false, true]) {
-    const head = { priority: prioritised ? 'highest beside lowest' : 'equal', kernelMs: HEADLINE.kernelMs, queued: 2 };
+async function ownRows(play: Play): Promise<PreemptionDetails['ownKernels']> {
+  const own: PreemptionDetails['ownKernels'] = [];
+  for (const priority of PRIORITIES) {
+    const prioritised = priority === 'highest beside lowest';
+    const head = { priority, kernelMs: HEADLINE.kernelMs, queued: 2 };
     try {
       const delays = await play.alone({ holdNs: HEADLINE.kernelMs * NS_PER_MS, queued: 2, prioritised });
       const met = delays.delayNs.filter((_, i) => (delays.ahead[i] as number) > 0).map((ns) => ns / NS_PER_MS);
-      rows.push({ ...head, ...figures(met), probes: delays.delayNs.length });
+      own.push({ ...head, ...figures(met), probes: delays.delayNs.length });
     } catch (error) {
       const state = rowState(error);
       if (!state) throw error;
-      rows.push({ ...head, ...state });
+      own.push({ ...head, ...state });
     }
   }
-  return rows;
+  return own;
 }
 
 const figures = (delays: readonly number[]) =>
@@ -224,21 +284,21 @@ async function play(context: MeasureContext, plan: PreemptionPlan): Promise<Play
     const victim = await scene.enter({ id: FIRST_ID }, 'victim');
     const other = await scene.enter({ id: FIRST_ID + 1 }, 'aggressor');
     const entered = contextOf(scene.scene);
-    const rows = plan.rows.map((beside): Row => ({ ...beside, delays: [], probes: 0, state: null }));
+    const measured = plan.rows.map((beside): Row => ({ ...beside, delays: [], probes: 0 }));
     const aloneMs: number[] = [];
     const playing = new Play(scene, [victim, other], plan.windowMs, context.options.seed);
     const alone = async () => void aloneMs.push(...(await playing.alone()).delayNs.map((ns) => ns / NS_PER_MS));
     for (let i = 0; i < plan.series; i++) {
       await alone();
       // The order alternates, so that drift affects all rows alike.
-      for (const [place, row] of (i % 2 === 0 ? rows : [...rows].reverse()).entries()) {
-        context.progress(`${row.queued} of ${row.kernelMs} ms`, (i + place / rows.length) / plan.series);
+      for (const [place, row] of (i % 2 === 0 ? measured : [...measured].reverse()).entries()) {
+        context.progress(`${row.queued} of ${row.kernelMs} ms`, (i + place / measured.length) / plan.series);
         await playing.beside(row, row);
       }
       await alone();
     }
     const priorities = await ownRows(playing);
-    return { rows, aloneMs, priorities, mappingResidualNs: playing.residualNs, entered };
+    return { measured, aloneMs, priorities, mappingResidualNs: playing.residualNs, entered };
   });
 }
 
@@ -246,9 +306,9 @@ const isHeadline = ({ kernelMs, queued }: Beside): boolean =>
   kernelMs === HEADLINE.kernelMs && queued === HEADLINE.queued;
 
 /** Fits a line a + b·T to the delays beside kernels of length T: b is the number of kernels that are waited for. */
-function fits(rows: readonly Row[]) {
-  return [...new Set(rows.map(({ queued }) => queued))].flatMap((queued) => {
-    const own = rows.filter((row) => row.queued === queued && row.delays.length >= FEWEST_PROBES);
+function fits(measured: readonly Row[]): PreemptionDetails['fits'] {
+  return [...new Set(measured.map(({ queued }) => queued))].flatMap((queued) => {
+    const own = measured.filter((row) => row.queued === queued && row.delays.length >= FEWEST_PROBES);
     if (own.length < 2) return [];
     const line = (of: (row: Row) => number) => theilSen(own.map((row) => ({ x: row.kernelMs, y: of(row) })));
     const [typical, worst] = [line(({ delays }) => median(delays).value), line(({ delays }) => max([...delays]))];
@@ -279,34 +339,35 @@ function checksOf(headline: Row): Check[] {
   ];
 }
 
-function judge({ rows, aloneMs, priorities, mappingResidualNs, entered }: Played): Measured {
-  const headline = rows.find(isHeadline) as Row;
+function judge({ measured, aloneMs, priorities, mappingResidualNs, entered }: Played): Measured<PreemptionDetails> {
+  const headline = measured.find(isHeadline) as Row;
   const alone = median(aloneMs).value;
   const samples = Float64Array.from(headline.delays, (ms) => ms - alone);
   const checks = checksOf(headline);
-  const details = {
-    kernels: rows.map(({ delays, state: _state, ...row }) => ({ ...row, met: delays.length, ...figures(delays) })),
-    fits: fits(rows),
+  const found = {
+    kernels: measured.map(({ delays, ...row }) => ({ ...row, met: delays.length, ...figures(delays) })),
+    fits: fits(measured),
     alone: { ...figures(aloneMs), probes: aloneMs.length },
     ownKernels: priorities,
     mappingResidualNs,
     context: entered,
   };
-  if (samples.length === 0) return { ...invalidBy(checks), value: null, ci95: null, headline: null, details, checks };
+  if (samples.length === 0)
+    return { ...invalidBy(checks), value: null, ci95: null, headline: null, details: found, checks };
   return {
     ...invalidBy(checks),
     ...serialMedian(samples),
     ciScope: 'within-process',
     processes: 2,
     headline: samples,
-    details,
+    details: found,
     checks,
   };
 }
 
 /** With a given plan, for tests; without one the tier decides. */
 export const preemptionLatencyBy =
-  (plan?: PreemptionPlan): MetricDefinition['measure'] =>
+  (plan?: PreemptionPlan): MetricDefinition<PreemptionDetails>['measure'] =>
   async (context) => {
     try {
       return judge(await play(context, plan ?? PLANS[context.options.tier]));
@@ -327,7 +388,7 @@ const delayChart = (queued: number, { name, y, fit }: { name: string; y: string;
   fit: { rows: 'fits', field: fit, a: 'aMs', b: 'b', where: { queued } },
 });
 
-export const preemptionLatency: MetricDefinition = {
+export const preemptionLatency: MetricDefinition<PreemptionDetails> = {
   id: 'SCHED-004',
   name: 'Preemption Latency',
   category: 'scheduling',
@@ -344,6 +405,7 @@ export const preemptionLatency: MetricDefinition = {
     delayChart(1, { name: 'Median', y: 'p50Ms', fit: 'p50' }),
     ...[1, 8, 64].map((queued) => delayChart(queued, { name: 'Longest', y: 'worstMs', fit: 'worst' })),
   ],
+  details,
   seconds: { quick: 6, standard: 12, thorough: 160 },
   measure: preemptionLatencyBy(),
 };

@@ -1,7 +1,9 @@
 /** The turns of two contexts on a card, from the times at which a warp of each saw the device's timer advance. */
 import { quantileSorted } from 'simple-statistics';
+import * as v from 'valibot';
 import type { BlockTrace } from '../../native/addon-types.js';
 import { clipped, common, type Stretch, total } from '../../stats/stretches.js';
+import { quantity } from '../core/details.js';
 import { NS_PER_MS, NS_PER_US } from '../core/units.js';
 
 interface TenantTurn extends Stretch {
@@ -16,8 +18,8 @@ export interface Turns {
   /** Share of each context in the time in which both were there. */
   sharePercent: [number, number];
   spanMs: number;
-  /** Time in which both ran, in per cent of the time of the context that ran less. */
-  atOncePercent: number;
+  /** Time in which both ran, in per cent of the time of the context that ran less; null if that is 0. */
+  atOncePercent: number | null;
   /** Number of pauses of one context in which the other did not run either. */
   idlePauses: number;
   /** The largest step of which all differences of stamps are multiples. */
@@ -56,6 +58,7 @@ export function turnsOf(traces: readonly [BlockTrace, BlockTrace]): Turns | null
     .sort((x, y) => x.from - y.from);
   const pairs = turns.slice(1).map((turn, i) => [turns[i] as TenantTurn, turn] as const);
   const ran = inSpan.map(total) as [number, number];
+  const less = Math.min(...ran);
   return {
     switchUs: pairs
       .filter(([before, after]) => before.tenant !== after.tenant)
@@ -65,21 +68,22 @@ export function turnsOf(traces: readonly [BlockTrace, BlockTrace]): Turns | null
       .map(({ from, to }) => (to - from) / NS_PER_MS),
     sharePercent: ran.map((ns) => (100 * ns) / (span.to - span.from)) as [number, number],
     spanMs: (span.to - span.from) / NS_PER_MS,
-    atOncePercent: (100 * common(inSpan[0], inSpan[1])) / Math.min(...ran),
+    atOncePercent: less === 0 ? null : (100 * common(inSpan[0], inSpan[1])) / less,
     idlePauses: pairs.filter(([before, after]) => before.tenant === after.tenant).length,
     tickNs: tickOf([...a, ...b]),
   };
 }
 
-interface SlicePoint {
-  percent: number;
-  ms: number;
-}
+/** Schema of a point of `sliceDistribution`. */
+export const slicePoint = v.strictObject({
+  percent: quantity('%', 'Share of the slices that are no longer than that'),
+  ms: quantity('ms', 'Length'),
+});
 
 const PERCENTS = [1, 5, ...Array.from({ length: 17 }, (_, i) => 10 + 5 * i), 95, 99];
 
 /** The percentiles of the lengths of turns. */
-export function sliceDistribution(sliceMs: readonly number[]): SlicePoint[] {
+export function sliceDistribution(sliceMs: readonly number[]): v.InferOutput<typeof slicePoint>[] {
   if (sliceMs.length === 0) return [];
   const sorted = [...sliceMs].sort((a, b) => a - b);
   return [

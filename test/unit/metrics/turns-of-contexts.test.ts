@@ -40,6 +40,11 @@ describe('turns of two contexts', () => {
     expect(turnsOf([trace([]), trace([[2_000, 3_000]])])).toBeNull();
   });
 
+  it('have no share at once where the clock shows no time of one of them', () => {
+    const moments = [1_000, 3_000].map((at) => [at, at] as const);
+    expect(turnsOf([trace([[0, 4_000]]), trace(moments)])).toMatchObject({ atOncePercent: null, spanMs: 2 });
+  });
+
   it('have a distribution from the shortest to the longest', () => {
     const points = sliceDistribution([3, 1, 2]);
     expect(points[0]).toEqual({ percent: 0, ms: 1 });

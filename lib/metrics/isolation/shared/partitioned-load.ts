@@ -1,27 +1,10 @@
 /** A load on a part of the multiprocessors that the driver sets apart, relative to the same load on all of them. */
-import * as v from 'valibot';
-import { count, quantity, text } from '../../core/details.js';
 import type { MeasureContext } from '../../core/metric.js';
 import { type PartitionRow, partitionRow } from '../../core/partition.js';
 import { type RowState, rowState } from '../../core/row-state.js';
 import { BIN_MS } from './limited-rows.js';
 import { MANY_WAVES } from './load-shapes.js';
 import { rateOf, runLoad, withLimits } from '../tenant-load.js';
-
-/** Schema of `partitionedLoad`. */
-export const partitionFields = v.union([
-  v.strictObject({
-    multiprocessors: count('Multiprocessors of the partition, as the driver says'),
-    of: count('Multiprocessors of the card'),
-    expectedPercent: quantity('%', 'Share of the work that follows from that'),
-    leastPercent: quantity('%', 'The same where no piece of work can be split'),
-    measuredPercent: quantity('%', 'Measured share of the work'),
-    errorPercent: quantity('%', 'Difference, relative to what is expected'),
-    multiprocessorsUsed: v.nullable(count('Multiprocessors on which kernels ran; null: not observed')),
-  }),
-  v.strictObject({ unsupported: text('Why this system cannot measure it') }),
-  v.strictObject({ failed: text('The error that ended it') }),
-]);
 
 /** Measured by the system's own worker, which has no limit; many waves, so that a partition loses little by their number. */
 export function partitionedLoad(context: MeasureContext, durationMs: number): Promise<PartitionRow | RowState> {
