@@ -14,9 +14,10 @@ export const SCHEMA_VERSION = 3;
 /** Replaces a secret value. */
 export const NOT_RECORDED = '(not recorded)';
 
-const finite = v.pipe(v.number(), v.finite());
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const interval = v.nullable(v.tuple([finite, finite]));
+// Named types keep the declarations short.
+const finite: v.GenericSchema<number> = v.pipe(v.number(), v.finite());
+const count: v.GenericSchema<number> = v.pipe(v.number(), v.integer(), v.minValue(0));
+const interval: v.GenericSchema<[number, number] | null> = v.nullable(v.tuple([finite, finite]));
 
 const statsSchema = named(
   'Stats',

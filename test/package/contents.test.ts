@@ -165,6 +165,11 @@ describe('the package', () => {
     expect(packed.unpackedSize).toBeLessThan(40_000_000);
   });
 
+  it('has no declarations that write the same types out again and again', () => {
+    const long = packed.files.filter(({ path, size }) => path.endsWith('.d.ts') && size > 100_000);
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
   it('has a command line that a shell can run', () => {
     const bin = manifest.bin['gpu-virt-bench'];
     expect(paths).toContain(bin);

@@ -12,14 +12,15 @@ export type DetailsSchema<Details = Record<string, unknown>> = v.GenericSchema<u
 };
 
 /** A number in a unit. */
-export const quantity = (unit: string, about: string) =>
+export const quantity = (unit: string, about: string): v.GenericSchema<number> =>
   described(v.pipe(v.number(), v.finite()), `${about} (${unit})`);
 
 /** A whole number of things, or of bytes. */
-export const count = (about: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), about);
+export const count = (about: string): v.GenericSchema<number> =>
+  described(v.pipe(v.number(), v.integer(), v.minValue(0)), about);
 
 /** The 95 % interval of a quantity; null if it has none. */
-export const interval = (unit: string, about: string) =>
+export const interval = (unit: string, about: string): v.GenericSchema<[number, number] | null> =>
   described(
     v.nullable(v.tuple([v.pipe(v.number(), v.finite()), v.pipe(v.number(), v.finite())])),
     `95 % interval of ${about} (${unit}); null without one`,
