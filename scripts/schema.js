@@ -6,11 +6,13 @@ import { comparisonDocumentSchema, metricResultSchema, runDocumentSchema } from 
 import { withDetails } from './details.js';
 import { generated } from './generated.js';
 import { files } from './settings.js';
+import { withSharedParts } from './shared-schemas.js';
 
 // JSON has no infinity, so `finite` needs no counterpart.
 const schemaOf = (valibotSchema, definitions) =>
   toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'], definitions });
-const ofResults = (valibotSchema) => withDetails(schemaOf(valibotSchema, { result: metricResultSchema }), schemaOf);
+const ofResults = (valibotSchema) =>
+  withSharedParts(withDetails(schemaOf(valibotSchema, { result: metricResultSchema }), schemaOf));
 
 const documents = [
   ['run document', ofResults(runDocumentSchema), 'document'],

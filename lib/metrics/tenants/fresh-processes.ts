@@ -117,7 +117,7 @@ export const startContext = described(
 );
 
 /** The first process's context function; the proofs compare the owners in all other processes with it. */
-export function contextDetails([first]: readonly Pick<
+function contextDetails([first]: readonly Pick<
   StartUpAnswer,
   'contextFunction' | 'contextOwner' | 'loadingMode'
 >[]) {
@@ -127,7 +127,7 @@ export function contextDetails([first]: readonly Pick<
 /**
  * How processes can be identified in NVML's list: by the PID itself, by the change around the context, or not at all.
  */
-export function mapPid({
+function mapPid({
   pid,
   processesDuring,
   processesAfter,

@@ -56,14 +56,11 @@ export const limitedRow = rowOrReason(
     accuracyPercent: quantity('%', 'How close that is to the limit: 100 is exact'),
     multiprocessorsPercent: quantity('%', 'Multiprocessors used, of those used without a limit'),
     timePercent: quantity('%', 'Part of the time in which a kernel ran, relative to that without a limit'),
-    mechanism: described(mechanismFields, 'How the limit works, by the trace of its kernels'),
+    mechanism: described(mechanismFields, 'How the limit works, as far as its kernels show'),
     oscillationCv: v.nullable(
       quantity('ratio', 'Coefficient of variation over windows of 1 s; null if there are fewer than three'),
     ),
-    swings: described(
-      v.nullable(swingsFields),
-      'When the limit begins to act, and how the share swings; null: not seen',
-    ),
+    swings: described(v.nullable(swingsFields), 'How the share moves about the limit; null without a series'),
     kernels: count('Kernels that ran under the limit'),
     nvml: v.optional(described(nvmlUtilization, "NVML's utilisation over the same time, if it was read")),
   },

@@ -12,7 +12,7 @@ export const mechanismFields = v.strictObject({
   evidence: text('What shows it'),
 });
 
-export type Mechanism = v.InferOutput<typeof mechanismFields>;
+type Mechanism = v.InferOutput<typeof mechanismFields>;
 
 interface Trace {
   /** The load under the limit, and the same load without it. */

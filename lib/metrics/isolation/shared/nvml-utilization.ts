@@ -17,7 +17,7 @@ export const nvmlUtilization = v.strictObject({
   reason: v.optional(text('Why a value is missing')),
 });
 
-export type NvmlUtilization = v.InferOutput<typeof nvmlUtilization>;
+type NvmlUtilization = v.InferOutput<typeof nvmlUtilization>;
 
 /** NVML updates its values every 1/6 s to 1 s. */
 const INTERVAL_MS = 100;
