@@ -67,13 +67,16 @@ export const commonDetails = named(
       described(
         v.strictObject({
           readings: count('Readings of the GPU, one after every block of samples'),
-          last: v.strictObject({
-            smClockMhz: megahertz('SM clock'),
-            memoryClockMhz: megahertz('Memory clock'),
-            temperatureC: v.nullable(quantity('°C', 'Temperature')),
-            powerW: v.nullable(quantity('W', 'Power')),
-            performanceState: v.nullable(count('Performance state: 0 is the fastest')),
-          }),
+          last: described(
+            v.strictObject({
+              smClockMhz: megahertz('SM clock'),
+              memoryClockMhz: megahertz('Memory clock'),
+              temperatureC: v.nullable(quantity('°C', 'Temperature')),
+              powerW: v.nullable(quantity('W', 'Power')),
+              performanceState: v.nullable(count('Performance state: 0 is the fastest')),
+            }),
+            'The last reading',
+          ),
         }),
         'State of the GPU by NVML after the last block of samples',
       ),

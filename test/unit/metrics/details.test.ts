@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { withCheckedDetails } from '../../../lib/metrics/core/checked-details.js';
-import { count, described, rowOrReason, rows, text } from '../../../lib/metrics/core/details.js';
+import { commonDetails, count, described, rowOrReason, rows, text } from '../../../lib/metrics/core/details.js';
 import { metrics } from '../../../lib/metrics/registry.js';
 import { metric, result, runDocument, without } from '../run/fixtures.js';
 
@@ -62,12 +62,11 @@ const isDescribed = (schema: v.GenericSchema): boolean =>
   ('wrapped' in schema && isDescribed((schema as unknown as { wrapped: v.GenericSchema }).wrapped));
 
 describe('the schema of details', () => {
-  it.each(metrics.filter(({ details }) => details).map((one) => [one.id, one.details] as const))(
-    'of %s says of every field what it is',
-    (_, details) => {
-      expect(fieldsOf(details).flatMap(([place, field]) => (isDescribed(field) ? [] : [place]))).toEqual([]);
-    },
-  );
+  const own = metrics.flatMap(({ id, details }) => (details ? [[id, details] as const] : []));
+
+  it.each([...own, ['every result', commonDetails] as const])('of %s says of every field what it is', (_, details) => {
+    expect(fieldsOf(details).flatMap(([place, field]) => (isDescribed(field) ? [] : [place]))).toEqual([]);
+  });
 
   it('sees a field of which it is not said', () => {
     const inner = described(v.strictObject({ silent: v.nullable(v.number()) }), 'A field');
