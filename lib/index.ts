@@ -4,7 +4,8 @@
  * Every `measure…` function measures in the calling process (OH-004, OH-006, OH-008, OH-009 and START in fresh
  * workers), one measurement at a time per process. Each resolves to a MetricResult; it rejects with TypeError or
  * RangeError for bad options, with `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON,
- * NO_SUCH_DEVICE, …) or CudaError if nothing could be measured. If the driver or GPU lacks a feature, the result has
+ * NO_SUCH_DEVICE, …) or CudaError if nothing could be measured. Functions that take settings reject with UsageError
+ * (`code` USAGE) where they are wrong. If the driver or GPU lacks a feature, the result has
  * status `unsupported`, never a number.
  */
 import type { ComparisonDocument, RunDocument } from './results/document.js';
@@ -150,7 +151,7 @@ export type { TokenStream } from './load/answer/openai.js';
 export type { OpenAiApi } from './load/answer/openai-api.js';
 export type { UnknownPart } from './load/answer/unknown.js';
 export type { LoadApi } from './load/load-plan.js';
-export type { RequestFailure } from './load/request-failure.js';
+export { RequestFailure } from './load/request-failure.js';
 export type { MissingField } from './monitor/missing.js';
 export type { Monitor } from './monitor/monitor.js';
 export type { MonitorOptions } from './monitor/options.js';
@@ -162,4 +163,7 @@ export type { CommonDetails } from './metrics/core/details.js';
 export type { Category, MeasureOptions, MetricInfo, Progress } from './metrics/core/metric.js';
 export type { PerChoice } from './metrics/core/per.js';
 export type { DecoderModel, WorkloadName } from './metrics/llm/workloads.js';
-export { BenchError, CudaError, type ErrorCode } from './native/errors.js';
+
+export { CudaError } from './native/errors.js';
+export { BenchError, type ErrorCode } from './errors/bench-error.js';
+export { UsageError } from './errors/usage-error.js';

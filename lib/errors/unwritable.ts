@@ -1,3 +1,4 @@
+import { BenchError } from './bench-error.js';
 /** Explains why a file cannot be written. */
 
 const reasons: Record<string, string> = {
@@ -14,5 +15,5 @@ export function reasonOf(error: unknown): string {
   return ('code' in error && reasons[String(error.code)]) || error.message;
 }
 
-export const unwritable = (what: string, error: unknown): Error =>
-  new Error(`Could not write ${what}: ${reasonOf(error)}.`, { cause: error });
+export const unwritable = (what: string, error: unknown): BenchError =>
+  new BenchError('NOT_WRITABLE', `Could not write ${what}: ${reasonOf(error)}.`, { cause: error });

@@ -1,5 +1,7 @@
 /** A request that cannot be carried out as written; the command line exits with code 2. */
 export class UsageError extends Error {
+  readonly code = 'USAGE';
+
   constructor(message: string) {
     super(message);
     this.name = 'UsageError';

@@ -1,4 +1,5 @@
 /** Sends the requests of a load and records the outcome of each. */
+import { UsageError } from '../errors/usage-error.js';
 import type { RequestRecord } from './request-record.js';
 import { setMaxListeners } from 'node:events';
 import { type AskedTokens, askedTokens } from './answer/answer-length.js';
@@ -47,7 +48,7 @@ export async function runPlan(plan: LoadPlan, { signal: ended, onRequest }: Load
     });
     const busy = heartbeat.stop();
     if (stop.signal.aborted)
-      throw new Error(`The load received more than ${MOST_TOKENS} tokens: ask for fewer requests or tokens.`);
+      throw new UsageError(`The load received more than ${MOST_TOKENS} tokens: ask for fewer requests or tokens.`);
     return loadResult(plan, { records, warmup, startMs, busy, beatsLateMs: heartbeat.lateMs });
   } finally {
     client.close();

@@ -5,7 +5,8 @@
 import { describeGpus, findGpu } from '../environment/named-gpu.js';
 import { quoted } from '../errors/usage-error.js';
 import type { ListedGpu, MonitorReport, Target } from '../native/addon-types.js';
-import { BenchError, native } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
+import { native } from '../native/errors.js';
 import { loadAddon, simulatedDriver } from '../native/load.js';
 import { headerLine, sampleLines } from './columns.js';
 import { csvFile, type LineSink } from './csv-file.js';
@@ -171,7 +172,10 @@ class Watching implements Monitor {
     const ended = this.#watches.find(({ report }) => report.failure !== null);
     if (ended)
       this.#fail(
-        new Error(`Sampling of GPU ${ended.gpu.index} ended early: ${ended.report.failure}. Start the monitor again.`),
+        new BenchError(
+          'SAMPLING_ENDED',
+          `Sampling of GPU ${ended.gpu.index} ended early: ${ended.report.failure}. Start the monitor again.`,
+        ),
       );
   }
 

@@ -30,6 +30,7 @@ export interface MonitorSummary {
 
 /** The CSV is not complete; `cause` is why. */
 export class MonitorError extends Error {
+  readonly code = 'CSV_INCOMPLETE';
   /** The summary of what was sampled before. */
   readonly summary: MonitorSummary;
 

@@ -1,27 +1,6 @@
-/** The errors that callers receive, distinguished by `code`; messages end with what to do. */
+/** The errors of driver calls, and the classes of those that the addon gives. */
+import { BenchError, type ErrorCode } from '../errors/bench-error.js';
 import { startRemedy } from './start-remedy.js';
-
-export type ErrorCode =
-  | 'NO_DRIVER'
-  | 'NO_ADDON'
-  | 'FUNCTION_MISSING'
-  | 'DRIVER_CONFLICT'
-  | 'SIM_SETTINGS'
-  | 'INVALID_RESULT'
-  | 'NO_SUCH_DEVICE'
-  | 'UNHEALTHY'
-  | 'NO_THREAD'
-  | 'WORKER';
-
-export class BenchError extends Error {
-  readonly code: ErrorCode;
-
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'BenchError';
-    this.code = code;
-  }
-}
 
 /** A driver call that failed, and what to do if the driver did not start: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
 export class CudaError extends Error {

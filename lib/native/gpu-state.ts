@@ -1,6 +1,7 @@
 /** The GPU as this process's NVML sees it, without a CUDA call. */
 import type { GpuDetail, GpuState, GpuUtilization, Target } from './addon-types.js';
-import { BenchError, fromNative } from './errors.js';
+import { BenchError } from '../errors/bench-error.js';
+import { fromNative } from './errors.js';
 import { loadAddon } from './load.js';
 
 /**

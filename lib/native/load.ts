@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { packageRoot } from '../package-root.js';
 import type { NativeAddon } from './addon-types.js';
 import { nameCommandCard } from './command-card.js';
-import { BenchError } from './errors.js';
+import { BenchError } from '../errors/bench-error.js';
 
 const require = createRequire(import.meta.url);
 

@@ -4,7 +4,7 @@
  * without.
  */
 import type { ApplicationPath, MetricResult, Tier } from '../results/document.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 import type { ComputeShare, DeviceTarget, Target } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';
 import { resolveOptions } from '../metrics/core/options.js';

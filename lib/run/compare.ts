@@ -12,7 +12,7 @@ import { checkTemporary } from '../environment/temporary.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';
 import { baseEnvironment } from '../systems/process/base-environment.js';
 import { makeRunDirectory, removeAbandonedDirectories } from '../systems/process/run-directory.js';

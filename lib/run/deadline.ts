@@ -1,4 +1,4 @@
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 
 /** Runs a task with a signal that also fires at the deadline; the promise then rejects with an error that says so. */
 export async function withDeadline<T>(

@@ -9,7 +9,7 @@ import type { Samples } from '../environment/sampler.js';
 import { slowdowns } from '../environment/event-reasons.js';
 import { healthCheckNames } from '../metrics/core/health-log.js';
 import type { Target } from '../native/addon-types.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { findingText } from '../results/text/health-text.js';
 import { byMetricId } from '../results/metric-order.js';

@@ -7,7 +7,7 @@ import { messageOf } from '../errors/message-of.js';
 import { withCheckedDetails } from '../metrics/core/checked-details.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/core/metric.js';
 import type { DeviceTarget, Target } from '../native/addon-types.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 import type { Attested } from '../systems/proof/attest-worker.js';
 import { isProven, ProcessProofs } from '../systems/proof/process-proofs.js';
 import { type Attestation, type Evidence, SOLE_TENANT, startOf, type System } from '../systems/system.js';

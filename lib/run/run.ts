@@ -9,7 +9,7 @@ import { CLEAN_UP, measureMetric, type Surroundings } from '../metrics/core/meas
 import { Once } from '../metrics/core/once.js';
 import type { MetricDefinition, Progress } from '../metrics/core/metric.js';
 import type { NativeDevice } from '../native/addon-types.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { groundTruthOf } from '../native/ground-truth.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';

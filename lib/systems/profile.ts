@@ -1,5 +1,6 @@
 /** The base of native, HAMi-core, FCSP and custom systems: a clean environment and private state. */
 import { join } from 'node:path';
+import { BenchError } from '../errors/bench-error.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
 import type { Launcher } from '../workers/launcher.js';
@@ -96,7 +97,7 @@ export abstract class Profile implements System {
     const left = [...(await this.end(prepared)), ...(await prepared.files.remove())];
     left.push(...(await removeDirectory(prepared.directory)));
     this.#prepared = null;
-    if (left.length > 0) throw new Error(`${this.name} could not be cleaned up: ${left.join('; ')}.`);
+    if (left.length > 0) throw new BenchError('SYSTEM', `${this.name} could not be cleaned up: ${left.join('; ')}.`);
   }
 
   protected get prepared(): Prepared {

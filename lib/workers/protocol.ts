@@ -3,7 +3,8 @@
  * output by its `gvb` key. It uses only stdin and stdout, so it works through docker, srun and kubectl exec.
  */
 import { messageOf } from '../errors/message-of.js';
-import { BenchError, CudaError, type ErrorCode } from '../native/errors.js';
+import { BenchError, type ErrorCode } from '../errors/bench-error.js';
+import { CudaError } from '../native/errors.js';
 
 export interface Request {
   gvb: 'request';

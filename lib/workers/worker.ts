@@ -1,7 +1,7 @@
 /** A worker process: a fresh Node process under a given environment that answers requests, one at a time. */
 import { join } from 'node:path';
 import type { Target } from '../native/addon-types.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError } from '../errors/bench-error.js';
 import { packageRoot } from '../package-root.js';
 import type { Ending, LaunchedProcess, Launcher, ProcessStart } from './launcher.js';
 import { BoundedLog, LineSplitter } from './lines.js';

@@ -170,7 +170,9 @@ describe('compareSystems', () => {
     [{ systems: ['native'] }, /at least two systems to compare but received 1/],
     [{ systems: ['native', 'fcsp'], rounds: 0 }, /rounds to be an integer of at least 1 but received 0/],
     [{ systems: ['native', 'native'] }, /native twice/],
-  ])('refuses %j', (options, message) =>
-    expect(bench.compareSystems({ ...options, simulate: true })).rejects.toThrow(message),
-  );
+  ])('refuses %j', async (options, message) => {
+    const refused = expect(bench.compareSystems({ ...options, simulate: true })).rejects;
+    await refused.toThrow(message);
+    await refused.toMatchObject({ name: expect.stringMatching(/^(UsageError|TypeError|RangeError)$/) });
+  });
 });

@@ -97,7 +97,9 @@ describe('execWorkloads', () => {
     [[], 'Expected at least one workload but received none.'],
     [[{ name: 'w', argv: ['/no/such'] }], "received '/no/such': there is no such file."],
     [[{ name: 'w', argv: ['true'], iterations: 0 }], 'Expected iterations of w to be an integer from 1'],
-  ])('refuses %j', (workloads, message) =>
-    expect(bench.execWorkloads({ ...options, workloads })).rejects.toThrow(message),
-  );
+  ])('refuses %j', async (workloads, message) => {
+    const error: unknown = await bench.execWorkloads({ ...options, workloads }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(bench.UsageError);
+    expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining(message) });
+  });
 });

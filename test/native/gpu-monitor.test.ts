@@ -57,7 +57,7 @@ describe('startMonitor', () => {
         message: "Expected device to be 0 or a UUID of this machine's GPUs but received 'GPU-ffff'.",
       },
       {
-        ...{ name: 'Error', code: null },
+        ...{ name: 'BenchError', code: 'NOT_WRITABLE' },
         message: "Could not write '/nowhere/x.csv': its directory does not exist.",
       },
       {

@@ -35,7 +35,7 @@ const exported = (kind: 'export' | 'export type'): string[] =>
 
 const imports = `import * as built from '${join(root, 'dist/index.js')}';
 import * as own from '${join(root, 'lib/index.js')}';
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 const holds = <_Proof extends true>(): void => {};
 `;
 
@@ -47,12 +47,13 @@ describe('the types of the package', () => {
     const ofValues = values.map((name) => `holds<Same<typeof built.${name}, typeof own.${name}>>();\n`);
     const ofTypes = types.map((name) => `holds<Same<built.${name}, own.${name}>>();\n`);
     const names = `holds<Same<keyof typeof built, keyof typeof own>>();\n`;
-    expect(compiled([imports, names, ...ofValues, ...ofTypes].join(''))).toBe('');
-  });
-
-  it('differ where one is changed', () => {
+    // The compiler sees a difference: the last line is wrong, and the only one.
     const wrong = `holds<Same<built.Stats, Omit<own.Stats, 'mean'>>>();\n`;
-    expect(compiled(imports + wrong)).toMatch(/consumer\.ts.*error TS2344/);
+    const source = [imports, names, ...ofValues, ...ofTypes, wrong].join('');
+    const errors = compiled(source)
+      .split('\n')
+      .filter((line) => /^\S/.test(line));
+    expect(errors).toEqual([expect.stringContaining(`consumer.ts(${source.trimEnd().split('\n').length},`)]);
   });
 
   it.each([

@@ -183,6 +183,9 @@ hold<
     | 'NO_THREAD'
     | 'UNHEALTHY'
     | 'WORKER'
+    | 'SAMPLING_ENDED'
+    | 'SYSTEM'
+    | 'NOT_WRITABLE'
   >
 >();
 

@@ -1,5 +1,5 @@
 /** `gpu-virt-bench calibrate` */
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { interposerLibrary, loadAddon, simulatedDriverFolder } from '../../native/load.js';
 import { plain } from '../../results/text/plain.js';
 import { table } from '../../report/tables/table.js';

@@ -7,7 +7,7 @@ import { missingText } from '../../monitor/missing.js';
 import { type Monitor, startMonitor } from '../../monitor/monitor.js';
 import { INTERVAL_LIMITS, SHORTEST_INTERVAL_MS } from '../../monitor/options.js';
 import { MonitorError, type MonitorSummary } from '../../monitor/summary.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { number, plain } from '../../results/text/plain.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { displayFor, type MonitorDisplay, REFRESH_MS } from '../terminal/monitor-display.js';

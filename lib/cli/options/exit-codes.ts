@@ -1,5 +1,5 @@
 /** The exit codes. If several apply, the first in this order is used. */
-import type { ErrorCode } from '../../native/errors.js';
+import type { ErrorCode } from '../../errors/bench-error.js';
 
 export const exitCodes = {
   interrupted: 130,

@@ -1,7 +1,7 @@
 /** Runs the probes natively, in an environment without the system, and proves that the driver is the bare one. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { probeProgram } from '../../native/load.js';
 import { bareDriver } from '../../systems/proof/attestation.js';
 import { instanceVariables } from '../../environment/named-gpu.js';

@@ -1,6 +1,7 @@
 /** Runs a metric definition and returns a MetricResult: the only place where errors become statuses. */
 import type { Check, MetricResult } from '../../results/document.js';
-import { BenchError, CudaError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
+import { CudaError } from '../../native/errors.js';
 import { CLOCK_CHECK, judgeClock } from '../../native/clock.js';
 import type { GroundTruth } from '../../native/ground-truth.js';
 import { loadAddon, simulatedDriver } from '../../native/load.js';

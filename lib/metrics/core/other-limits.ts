@@ -3,7 +3,7 @@
  * worker has ended, is removed meanwhile and prepared again afterwards.
  */
 import { messageOf } from '../../errors/message-of.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { loadAddon } from '../../native/load.js';
 import { attestWorker } from '../../systems/proof/attest-worker.js';
 import { type Attestation, type Limits, SOLE_TENANT, type System, type Tenant } from '../../systems/system.js';

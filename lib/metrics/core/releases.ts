@@ -1,5 +1,5 @@
 /** Fresh processes of one tenant that are all ready before the first begins: one release and its result. */
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { overlap } from '../../workers/activity.js';
 import type { WorkerStart } from '../../workers/start-up.js';
 import type { ProcessStart } from '../../workers/launcher.js';

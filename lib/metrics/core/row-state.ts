@@ -1,5 +1,6 @@
 /** The state of a row that cannot be measured: it has a reason, and the other rows are still measured. */
-import { BenchError, CudaError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
+import { CudaError } from '../../native/errors.js';
 import { UnprovenProcess } from '../../systems/proof/process-proofs.js';
 
 export type RowState = { unsupported: string } | { failed: string };

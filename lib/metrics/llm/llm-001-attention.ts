@@ -6,7 +6,7 @@ import { type MedianEstimate, median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { type RowState, rowState } from '../core/row-state.js';
 
 type Shape = Pick<AttentionRequest, 'number' | 'headDim' | 'causal'> & { length: 'short' | 'long' };

@@ -1,4 +1,5 @@
 /** LLM-003: how the throughput of a linear layer grows with the batch, which decides at what batch size to serve. */
+import { BenchError } from '../../errors/bench-error.js';
 import type { BatchRow, BatchScaling, BatchScalingRequest } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -55,7 +56,7 @@ function requestOf({ options, simulatedDriver }: MeasureContext, plan: BatchScal
 
 function rowOf({ batches }: BatchScaling, batch: number): BatchRow {
   const row = batches.find((one) => one.batch === batch);
-  if (!row) throw new Error(`The addon measured no batch of ${batch}.`);
+  if (!row) throw new BenchError('INVALID_RESULT', `The addon measured no batch of ${batch}.`);
   return row;
 }
 

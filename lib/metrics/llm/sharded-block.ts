@@ -4,7 +4,7 @@
  */
 import { createHash, randomInt } from 'node:crypto';
 import type { BlockSample, StepsRequest, StepTimes } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';

@@ -1,6 +1,6 @@
 /** Bursts of a collective on all ranks: how long each operation takes on the slowest one, with every result verified. */
 import type { Collective, CollectivesRequest, CollectiveTimes } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Check } from '../../results/document.js';
 import { askSession } from '../../workers/session-task.js';
 import type { MeasureContext } from '../core/metric.js';

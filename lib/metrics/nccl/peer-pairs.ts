@@ -1,6 +1,6 @@
 /** Copies between each ordered pair of GPUs. */
 import type { GpuLink, PeerAccess, PeerWay } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { type MedianEstimate } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';

@@ -2,7 +2,7 @@
 import { described, rows, text } from '../core/details.js';
 import * as v from 'valibot';
 import type { CommunicatorId } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext } from '../core/metric.js';

@@ -1,5 +1,5 @@
 /** The size classes of OH-002 and OH-003, and how many blocks of each may be live. */
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Session } from '../../native/session.js';
 
 const KIB = 1024;

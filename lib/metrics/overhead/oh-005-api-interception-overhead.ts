@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { count, described, flag, quantity, rows, text } from '../core/details.js';
 import type { Check } from '../../results/document.js';
 import type { PairBlock } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';

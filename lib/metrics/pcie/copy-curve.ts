@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { count, interval, quantity, rowOrReason, rows, text } from '../core/details.js';
 import type { CopyRate, CopyWay, PcieLink } from '../../native/addon-types.js';
-import { BenchError, CudaError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
+import { CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import type { MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';

@@ -20,7 +20,7 @@ import { measureFunction } from '../core/measure-function.js';
 import { withMoreLead } from '../tenants/more-lead.js';
 import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { MIB, NS_PER_MS } from '../core/units.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { describedLink, linkDetails, noFasterThan, unboundedBy, wholeLink } from './link.js';
 
 const TO_DEVICE: AggressorKind = 'copyToDevice';

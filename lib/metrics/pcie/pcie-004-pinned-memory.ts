@@ -13,7 +13,7 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { measureFunction } from '../core/measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { rowState, type RowState } from '../core/row-state.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { MIB, NS_PER_US } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { headlineBytes, LEAST_HEADLINE, pinningRefused } from './copy-curve.js';

@@ -3,7 +3,7 @@ import type { MetricResult, ResultWithoutNumber, RunDocument } from '../../resul
 import { byMetricId } from '../../results/metric-order.js';
 import { messageOf } from '../../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../../metrics/core/metric.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 
 /** The result of a metric whose measurement threw an error. */
 export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>

@@ -1,4 +1,5 @@
 /** Chooses the GPU that a run measures. */
+import { BenchError } from '../../errors/bench-error.js';
 import type { NativeDevice } from '../../native/addon-types.js';
 import { describeGpus, findGpu } from '../../environment/named-gpu.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
@@ -26,7 +27,8 @@ export function chooseDevice(
   }
   const device = devices[0];
   if (device) return { device, because: visible !== undefined ? `CUDA_VISIBLE_DEVICES=${visible}` : 'the first GPU' };
-  if (visible === undefined) throw new Error('The driver lists no GPU: gpu-virt-bench doctor says why.');
+  if (visible === undefined)
+    throw new BenchError('NO_SUCH_DEVICE', 'The driver lists no GPU: gpu-virt-bench doctor says why.');
   throw namesNoGpu(visible);
 }
 

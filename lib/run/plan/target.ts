@@ -1,6 +1,6 @@
 /** Real or simulated GPU: decided and reported once, before anything is measured. */
 import type { DriverProbe, Inspection, NativeAddon, Target } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 
 export interface TargetRequest {
   simulate: boolean;

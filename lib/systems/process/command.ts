@@ -1,5 +1,6 @@
 /** Commands of a custom system: argument lists, never run by a shell. */
 import { once } from 'node:events';
+import { BenchError } from '../../errors/bench-error.js';
 import { BoundedLog } from '../../workers/lines.js';
 import { local } from '../../workers/local.js';
 
@@ -54,5 +55,5 @@ export async function mustSucceed(what: string, argv: readonly string[], options
   const { exit, how, output } = await runCommand(argv, options);
   if (exit === 0) return;
   const last = output.trim().split('\n').at(-1);
-  throw new Error(`${what}: ${argv.join(' ')} ${how}${last ? `: ${last}` : ''}.`);
+  throw new BenchError('SYSTEM', `${what}: ${argv.join(' ')} ${how}${last ? `: ${last}` : ''}.`);
 }

@@ -4,7 +4,7 @@
  */
 import type { RunDocument } from '../../results/document.js';
 import { CLOCK_CHECK } from '../../native/clock.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Description } from '../../workers/description.js';
 import type { Worker } from '../../workers/worker.js';
 import { type Attested, attestWorker, type Look } from './attest-worker.js';

@@ -1,6 +1,7 @@
 /** Starts processes in containers, each in one of its own, by the command line of a runtime. */
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Launcher, LaunchOptions, RemoteCommand } from '../launcher.js';
 import { local } from '../local.js';
 import { type Ask, Container } from './container.js';
@@ -131,6 +132,9 @@ export function readBundle(bundle: string): OciConfig {
   const config = JSON.parse(text) as OciConfig;
   const path: unknown = (config as Partial<OciConfig> | null)?.root?.path;
   if (typeof path !== 'string' || typeof config.process !== 'object')
-    throw new Error(`${basename(bundle)}/config.json has no root.path and process: it is no OCI configuration`);
+    throw new BenchError(
+      'SYSTEM',
+      `${basename(bundle)}/config.json has no root.path and process: it is no OCI configuration`,
+    );
   return { ...config, root: { ...config.root, path: realpathSync(resolve(bundle, path)) } };
 }

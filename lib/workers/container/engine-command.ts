@@ -1,4 +1,5 @@
 /** The command lines of docker, podman and nerdctl, which agree on most. Argument lists; no shell reads them. */
+import { BenchError } from '../../errors/bench-error.js';
 import type { ContainerRequest, ContainerSource, GpuAccess, Mount, RuntimeKind } from './container-type.js';
 
 /** Value of `--mount`, which is a line of CSV. */
@@ -18,7 +19,7 @@ export function engineCommand(
   request: ContainerRequest,
   isSecret: (name: string) => boolean,
 ): { argv: string[]; passed: Record<string, string> } {
-  if (!('image' in from)) throw new Error(`${runtime.kind} starts images, not bundles.`);
+  if (!('image' in from)) throw new BenchError('SYSTEM', `${runtime.kind} starts images, not bundles.`);
   const { kind } = runtime;
   const variables = Object.entries(request.environment);
   const options = [

@@ -2,7 +2,7 @@
 import { attested, withoutOwnTenant } from '../../metrics/core/other-limits.js';
 import { inScene, type MetricScene } from '../../metrics/tenants/scene.js';
 import type { MeasureContext } from '../../metrics/core/metric.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { Tenant } from '../../systems/system.js';
 import { memoryCheck } from '../round/health.js';
 import { RoundMonitor } from '../round/round-monitor.js';

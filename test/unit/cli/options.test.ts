@@ -3,7 +3,8 @@ import { exitCodeOf } from '../../../lib/cli/options/exit-codes.js';
 import { InterruptedError } from '../../../lib/cli/process/interruption.js';
 import { parseRunOptions, type RawRunOptions } from '../../../lib/cli/options/options.js';
 import { errorLine } from '../../../lib/cli/terminal/talk.js';
-import { BenchError, CudaError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
+import { CudaError } from '../../../lib/native/errors.js';
 import { UsageError } from '../../../lib/errors/usage-error.js';
 
 const parse = (raw: Partial<RawRunOptions>) => parseRunOptions({ tier: 'quick', path: 'runtime', ...raw });

@@ -4,7 +4,8 @@ import { callEffects } from '../../../lib/metrics/core/call-effects.js';
 import type { MeasureContext } from '../../../lib/metrics/core/metric.js';
 import { allocationPairs, type PairedBlocks } from '../../../lib/metrics/overhead/allocation-pairs.js';
 import type { AllocationPairRequest, AllocationPairs, PairBlock } from '../../../lib/native/addon-types.js';
-import { BenchError, CudaError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
+import { CudaError } from '../../../lib/native/errors.js';
 import { result, runDocument, sessionOf } from '../run/fixtures.js';
 
 const MIB = 2 ** 20;

@@ -1,6 +1,6 @@
 /** Layers that do the work of many calls in one, and drivers whose calls are slow now and then. */
 import { describe, expect, it } from 'vitest';
-import { BenchError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
 import { bareOf, bulkCheck, grownCheck, invalidIfHidden, pastLayer } from '../../../lib/metrics/served/bulk.js';
 
 const US = 1_000;

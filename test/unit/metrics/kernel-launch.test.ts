@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../../lib/metrics/core/metric.js';
 import { kernelLaunchLatency } from '../../../lib/metrics/overhead/oh-001-kernel-launch-latency.js';
-import { BenchError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
 import type { LaunchBlock, LaunchRequest } from '../../../lib/native/addon-types.js';
 import { sessionOf } from '../run/fixtures.js';
 

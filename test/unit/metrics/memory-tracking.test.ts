@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../../lib/metrics/core/metric.js';
 import { memoryTrackingOverhead } from '../../../lib/metrics/overhead/oh-007-memory-tracking.js';
-import { BenchError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
 import type { LiveSetCell, LiveSetRequest } from '../../../lib/native/addon-types.js';
 import { sessionOf } from '../run/fixtures.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BenchError, CudaError, fromNative } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
+import { CudaError, fromNative } from '../../../lib/native/errors.js';
 
 const native = (kind: string, more: object = {}) => Object.assign(new Error('what happened'), { kind, ...more });
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { metricResultSchema } from '../../../lib/results/document.js';
-import { BenchError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
 import { withDeadline } from '../../../lib/run/deadline.js';
 import { disowned, failedResult, pidMapping, sortedById } from '../../../lib/run/effects/results.js';
 import { metric, result } from './fixtures.js';

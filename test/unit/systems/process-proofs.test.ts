@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { environmentSystem } from '../../../lib/systems/process/environment.js';
 import { rowState } from '../../../lib/metrics/core/row-state.js';
-import { BenchError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
 import { isProven, ProcessProofs, UnprovenProcess } from '../../../lib/systems/proof/process-proofs.js';
 import { SOLE_TENANT } from '../../../lib/systems/system.js';
 import type { Description } from '../../../lib/workers/description.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { BenchError, CudaError } from '../../../lib/native/errors.js';
+import { BenchError } from '../../../lib/errors/bench-error.js';
+import { CudaError } from '../../../lib/native/errors.js';
 import { BoundedLog, LineSplitter } from '../../../lib/workers/lines.js';
 import { decode, encode, errorFromData, errorToData } from '../../../lib/workers/protocol.js';
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { count, described, quantity, rowOrReason, text } from '../../core/details.js';
 import { limitPercent } from '../share-fields.js';
 import type { Load } from '../../../native/addon-types.js';
-import { BenchError } from '../../../native/errors.js';
+import { BenchError } from '../../../errors/bench-error.js';
 import type { MeasureContext } from '../../core/metric.js';
 import type { LimitedWorker } from '../../core/other-limits.js';
 import { type RowState, rowState } from '../../core/row-state.js';

@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { choice, count, text } from '../../core/details.js';
 import type { MemoryFill, MemoryPath } from '../../../native/addon-types.js';
-import { BenchError, CudaError } from '../../../native/errors.js';
+import { BenchError } from '../../../errors/bench-error.js';
+import { CudaError } from '../../../native/errors.js';
 import { WorkerEnded } from '../../../workers/worker.js';
 import { rowState } from '../../core/row-state.js';
 import { GIB, MIB } from '../../core/units.js';

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
 import { UsageError } from '../../../errors/usage-error.js';
 import { packageRoot } from '../../../package-root.js';
@@ -192,7 +193,7 @@ export class ContainerSystem implements System {
     const left = (await prepared?.guardian?.end()) ?? [];
     if (prepared) await rm(prepared.directory, { recursive: true, force: true });
     await this.#layer.teardown();
-    if (left.length > 0) throw new Error(`${this.name} could not be cleaned up: ${left.join('; ')}.`);
+    if (left.length > 0) throw new BenchError('SYSTEM', `${this.name} could not be cleaned up: ${left.join('; ')}.`);
   }
 
   get #ready(): Prepared {

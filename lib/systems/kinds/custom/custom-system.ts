@@ -1,4 +1,5 @@
 /** A system its user describes: variables, commands, and how its layer is recognised. */
+import { BenchError } from '../../../errors/bench-error.js';
 import type { Description } from '../../../workers/description.js';
 import { asyncMap } from '../../process/async-map.js';
 import { advice, isProof, layerInfo } from '../../proof/attestation.js';
@@ -97,7 +98,7 @@ export class CustomSystem extends Profile {
 
   override async reap(tenant: Tenant): Promise<void> {
     const left = await this.prepared.files.remove(this.#stateFiles(tenant, true));
-    if (left.length > 0) throw new Error(`${this.name}: ${left.join('; ')}.`);
+    if (left.length > 0) throw new BenchError('SYSTEM', `${this.name}: ${left.join('; ')}.`);
   }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchError } from '../../../errors/bench-error.js';
 import { SERVERS_FILE } from '../../../environment/mps.js';
 import { packageRoot } from '../../../package-root.js';
 import { BoundedLog } from '../../../workers/lines.js';
@@ -82,7 +83,7 @@ export class MpsDaemon {
     const id = answer.split(/\s+/).find((word) => word.startsWith(`${run.gpu.uuid}/`));
     if (id !== undefined) return id;
     const said = answer.trim() || 'it gave no answer';
-    throw new Error(`The MPS daemon of ${name} gave no partition of ${chunks} chunks: ${said}`);
+    throw new BenchError('SYSTEM', `The MPS daemon of ${name} gave no partition of ${chunks} chunks: ${said}`);
   }
 
   async removePartition(partition: string): Promise<void> {
@@ -131,11 +132,12 @@ export class MpsDaemon {
     for (const until = performance.now() + startTimeoutMs; performance.now() < until; await sleep(POLL_MS)) {
       signal?.throwIfAborted();
       if (child.pid === undefined || hasEnded(child))
-        throw new Error(`The MPS daemon of ${name} ended at once: ${this.#log.text.trim()}`);
+        throw new BenchError('SYSTEM', `The MPS daemon of ${name} ended at once: ${this.#log.text.trim()}`);
       if (await come()) return;
     }
     const reason = lastLine(join(directory, 'l', 'control.log'));
-    throw new Error(
+    throw new BenchError(
+      'SYSTEM',
       `Timed out after ${startTimeoutMs / 1_000} s: the MPS daemon of ${name} has ${lacking}. ${reason}`.trim(),
     );
   }

@@ -5,6 +5,7 @@
  * H200). A client that does not reach its daemon silently runs without MPS, so every process must prove that it is a
  * client. Source: the MPS documentation.
  */
+import { BenchError } from '../../../errors/bench-error.js';
 import type { Description } from '../../../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from '../../proof/attestation.js';
 import type { Finding } from '../../proof/proof-finding.js';
@@ -115,13 +116,13 @@ export class MpsSystem extends Profile {
       return;
     }
     const [left] = await this.#quit();
-    if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
+    if (left !== undefined) throw new BenchError('SYSTEM', `${this.name}: ${left}.`);
   }
 
   /** After a fault the server accepts no client until all clients have left; a new daemon accepts them at once. */
   async recover(): Promise<void> {
     const [left] = await this.#quit();
-    if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
+    if (left !== undefined) throw new BenchError('SYSTEM', `${this.name}: ${left}.`);
     const tenants = [...this.#living.keys()];
     this.#living.clear();
     for (const id of tenants) await this.prepareTenant({ id });
@@ -129,7 +130,8 @@ export class MpsSystem extends Profile {
 
   protected override begin({ directory }: Prepared): Promise<void> {
     if (directory.length > LONGEST_DIRECTORY)
-      throw new Error(
+      throw new BenchError(
+        'SYSTEM',
         `Expected a directory of at most ${LONGEST_DIRECTORY} characters for the MPS daemon but received ${directory}: set TMPDIR to a shorter one.`,
       );
     return Promise.resolve();

@@ -5,6 +5,7 @@
  */
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { BenchError } from '../../../errors/bench-error.js';
 import { UsageError } from '../../../errors/usage-error.js';
 import type { Description } from '../../../workers/description.js';
 import * as proofs from '../../proof/attestation.js';
@@ -86,7 +87,8 @@ export class VgpuManagerSystem extends Profile {
     const limits = JSON.stringify(this.limits(tenant));
     if (this.#living.size === 0) await this.#claimConfig();
     else if ([...this.#living.values()].some((other) => other !== limits))
-      throw new Error(
+      throw new BenchError(
+        'SYSTEM',
         `${this.name}: tenants with different limits cannot run at the same time: ${this.#config} holds those of the first.`,
       );
     this.#living.set(tenant.id, limits);
@@ -229,7 +231,7 @@ export class VgpuManagerSystem extends Profile {
 
   async #removeConfig(): Promise<void> {
     const left = await this.prepared.files.remove([this.#config]);
-    if (left.length > 0) throw new Error(`${this.name}: ${left.join('; ')}.`);
+    if (left.length > 0) throw new BenchError('SYSTEM', `${this.name}: ${left.join('; ')}.`);
   }
 }
 
