@@ -1,6 +1,8 @@
 /** Programs under several systems, for programs: the document of `exec`. */
 import { measureComparison } from './api/comparison.js';
 import { planExecution } from './api/exec.js';
+import { expected } from './errors/expected.js';
+import { checkOptions, type Known } from './errors/known-options.js';
 import { pricesFrom } from './costs/read-prices.js';
 import { pricesGiven } from './price-settings.js';
 import type { PriceSettings, SystemSettings, WorkloadSettings } from './settings-types.js';
@@ -32,9 +34,30 @@ export interface ExecWorkloadsOptions extends Pick<
   prices?: PriceSettings;
 }
 
+const known: Known<ExecWorkloadsOptions> = {
+  workloads: true,
+  systems: true,
+  tier: true,
+  rounds: true,
+  detect: true,
+  maxRounds: true,
+  prices: true,
+  device: true,
+  simulate: true,
+  samples: true,
+  seed: true,
+  strict: true,
+  allowMissing: true,
+  keepGoing: true,
+  signal: true,
+  onProgress: true,
+};
+
 /** Runs programs as `gpu-virt-bench exec` does; writes no file, and keeps no log. */
 export async function execWorkloads(options: ExecWorkloadsOptions): Promise<ComparisonDocument> {
+  checkOptions(options, known);
   const { workloads, systems = ['native'], prices, ...others } = options;
+  if (!Array.isArray(workloads)) throw expected('workloads', 'a list of workloads', workloads, TypeError);
   const { rounds, detect, maxRounds, allowMissing, keepGoing, ...rest } = others;
   const tolerance = toleranceOf({ allowMissing, keepGoing });
   const { tier, seed, measuring } = prepared({ ...rest, tier: rest.tier ?? 'standard' });

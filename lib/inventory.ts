@@ -1,5 +1,7 @@
 /** Lists devices, driver functions with their owners, and metrics. */
 import type { FunctionProvenance, GpuInfo } from './results/document.js';
+import { expected } from './errors/expected.js';
+import { checkOptions, type Known } from './errors/known-options.js';
 import { gpuInfo } from './environment/gpu.js';
 import type { MetricInfo } from './metrics/core/metric.js';
 import { metrics } from './metrics/registry.js';
@@ -34,9 +36,14 @@ const INFO: Readonly<Record<keyof MetricInfo, true>> = {
   seconds: true,
 };
 
+const known: Known<InventoryOptions> = { simulate: true };
+
 async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, target: Target) => Promise<T>) {
+  checkOptions(options, known);
+  const { simulate = false } = options;
+  if (typeof simulate !== 'boolean') throw expected('simulate', 'true or false', simulate, TypeError);
   try {
-    return await question(loadAddon(), { simulatedDriver: simulatedDriver(options.simulate ?? false) });
+    return await question(loadAddon(), { simulatedDriver: simulatedDriver(simulate) });
   } catch (error) {
     throw fromNative(error);
   }

@@ -4,13 +4,15 @@ import { type ComparisonHooks, measureComparison, type Tolerance } from './api/c
 import { type Measuring, metricOptions } from './api/measuring.js';
 import type { WantedRounds } from './api/rounds.js';
 import { measureRun, planRun } from './api/run.js';
+import { expected } from './errors/expected.js';
+import { checkOptions, type Known } from './errors/known-options.js';
 import { pricesFrom } from './costs/read-prices.js';
 import { pricesGiven } from './price-settings.js';
 import type { PriceSettings, SystemSettings } from './settings-types.js';
 import type { ComparisonDocument, RunDocument, Tier } from './results/document.js';
 import { simulatedDriver } from './native/load.js';
 import type { MeasureOptions, Progress } from './metrics/core/metric.js';
-import { resolveOptions } from './metrics/core/options.js';
+import { measureOptions, resolveOptions } from './metrics/core/options.js';
 import { parsePurpose } from './metrics/purposes.js';
 import type { PurposeName } from './results/text/purpose-names.js';
 import { FEWEST_ROUNDS, MOST_ROUNDS } from './run/effects/detect.js';
@@ -74,6 +76,25 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   prices?: PriceSettings;
 }
 
+const runOptions: Known<RunMetricsOptions> = {
+  ...measureOptions,
+  metrics: true,
+  for: true,
+  strict: true,
+  profile: true,
+};
+const compareOptions: Known<CompareSystemsOptions> = {
+  ...runOptions,
+  systems: true,
+  rounds: true,
+  budget: true,
+  detect: true,
+  maxRounds: true,
+  allowMissing: true,
+  keepGoing: true,
+  prices: true,
+};
+
 /** The checked options, as a request to measure something. */
 export function prepared({ strict = false, ...options }: MeasureOptions & { strict?: boolean }): {
   tier: Tier;
@@ -125,6 +146,7 @@ export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined):
  * `completed: false` and the results so far; it rejects only if nothing could be measured at all.
  */
 export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDocument> {
+  checkOptions(options, runOptions);
   const { metrics: selectors = [], for: purpose, profile, ...rest } = options;
   const { tier, seed, measuring } = prepared(rest);
   const run = await planRun({ selectors, purpose: purposeOf(purpose), tier, seed, profile });
@@ -133,6 +155,7 @@ export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDo
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
 export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
+  checkOptions(options, compareOptions);
   const { metrics: selectors = [], for: purpose, profile, systems, prices, ...others } = options;
   const { rounds, detect, maxRounds, budget, allowMissing, keepGoing, ...rest } = others;
   const budgetSeconds = budget === undefined ? null : budgetOf(options, budget);
@@ -161,6 +184,7 @@ export const toleranceOf = ({ allowMissing = false, keepGoing = false }: Given<'
 });
 
 export function systemsFrom(given: readonly (string | SystemSettings)[], { allowMissing }: Tolerance): System[] {
+  if (!Array.isArray(given)) throw expected('systems', 'a list of systems', given, TypeError);
   const surroundings = { ...here(), allowMissing };
   return given.map((system) => systemFrom(system, surroundings));
 }

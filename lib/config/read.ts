@@ -1,6 +1,6 @@
 /** Reads settings by their schema, with errors that name the setting. */
 import * as v from 'valibot';
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import { listed } from '../errors/listed.js';
 import { quoted } from '../errors/usage-error.js';
 import type { Place, SettingError } from './setting-place.js';
@@ -185,8 +185,7 @@ export function bare(schema: v.GenericSchema): v.GenericSchema {
 }
 
 function unknown(key: string, keys: readonly string[], place: Place): SettingError {
-  const near = closest(key, keys);
-  const hint = near ? `did you mean ${near}?` : `it has ${keys.join(', ')}.`;
+  const hint = didYouMean(key, keys, `it has ${keys.join(', ')}.`);
   return place.error(key, `Expected a key of ${place.owner} but received ${quoted(key)}: ${hint}`);
 }
 

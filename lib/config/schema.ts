@@ -3,7 +3,7 @@
  * `--system`, the public types, schema/*.schema.json and the tables in docs follow from it.
  */
 import * as v from 'valibot';
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import { listed } from '../errors/listed.js';
 import { quoted } from '../errors/usage-error.js';
 import { type DurationLimits, readDuration } from './duration.js';
@@ -87,8 +87,7 @@ export const choice = <const T extends string>(choices: readonly T[]): Field<T, 
   const what = listed(choices, 'or');
   return scalar(what, { json: { enum: choices }, placeholder: choices.join('|') }, (given) => {
     if (choices.includes(given as T)) return given as T;
-    const near = closest(given, choices);
-    return new Refused(what, near === null ? '' : `did you mean ${near}?`);
+    return new Refused(what, didYouMean(given, choices, ''));
   });
 };
 

@@ -1,5 +1,5 @@
 /** Reads the prices of GPU hours from the key `prices` of a file for --config. docs/costs.md describes it. */
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import type * as v from 'valibot';
 import { A_MAP, type Field, key, needed, number, scalar } from '../config/schema.js';
 import { Place } from '../config/setting-place.js';
@@ -103,9 +103,8 @@ export function checkPriced(prices: Prices, labels: readonly string[]): void {
   const names = labels.map(nameOfLabel);
   const unknown = [...prices.systems.keys()].find((name) => !labels.includes(name) && !names.includes(name));
   if (unknown !== undefined) {
-    const near = closest(unknown, names);
     throw new UsageError(
-      `Expected systems of prices to be systems that are measured but received ${quoted(unknown)}: ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`,
+      `Expected systems of prices to be systems that are measured but received ${quoted(unknown)}: ${didYouMean(unknown, names, `there are ${names.join(', ')}.`)}`,
     );
   }
   const without = labels.find((label) => !('perHour' in (priceOf(prices, label) ?? {})));

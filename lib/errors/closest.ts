@@ -1,3 +1,9 @@
+/** `did you mean NEAR?` if a candidate is close to the word, otherwise the other text. */
+export function didYouMean(word: string, candidates: Iterable<string>, otherwise: string): string {
+  const near = closest(word, candidates);
+  return near === null ? otherwise : `did you mean ${near}?`;
+}
+
 /** The candidate that a mistyped word most likely means, or null if none is close. */
 export function closest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;

@@ -1,5 +1,5 @@
 /** The thresholds of a gate and their defaults; thresholds-file.ts reads the file of --thresholds. */
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/core/metric.js';
 import type { Delta } from '../stats/rule/effect.js';
@@ -65,8 +65,7 @@ export const relabelledThresholds = (thresholds: Thresholds, labels: readonly st
 export function checkSystems({ systems }: Thresholds, measured: readonly string[]): void {
   const unknown = systems?.find(({ name }) => !measured.includes(name));
   if (!unknown) return;
-  const near = closest(unknown.name, measured);
-  const hint = near ? `did you mean ${near}?` : `there are ${measured.join(', ')}.`;
+  const hint = didYouMean(unknown.name, measured, `there are ${measured.join(', ')}.`);
   throw new UsageError(
     `${unknown.place}: Expected a system that is measured but received ${quoted(unknown.name)}: ${hint}`,
   );

@@ -1,5 +1,5 @@
 /** The metrics that each purpose of sharing a GPU needs: what `--for` measures. docs/metrics.md lists them from here. */
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type PurposeName, purposeNames } from '../results/text/purpose-names.js';
 
@@ -104,7 +104,6 @@ export const purposeText = (name: PurposeName): string =>
 export function parsePurpose(what: string, text: string): PurposeName {
   const found = purposeNames.find((name) => name === text);
   if (found) return found;
-  const near = closest(text, purposeNames);
-  const hint = near ? `did you mean ${near}?` : `there are ${purposeNames.join(', ')}.`;
+  const hint = didYouMean(text, purposeNames, `there are ${purposeNames.join(', ')}.`);
   throw new UsageError(`Expected ${what} to be a purpose but received ${quoted(text)}: ${hint}`);
 }

@@ -1,5 +1,6 @@
 /** The monitor's options, checked. */
 import { expected } from '../errors/expected.js';
+import { checkOptions, type Known } from '../errors/known-options.js';
 import type { LineSink } from './csv-file.js';
 import type { MissingField } from './missing.js';
 import type { GpuSample } from './sample.js';
@@ -36,7 +37,7 @@ export interface ResolvedMonitorOptions extends Required<Pick<MonitorOptions, 'i
   onError: (error: Error) => void;
 }
 
-const known: Record<keyof MonitorOptions, true> = {
+const known: Known<MonitorOptions> = {
   device: true,
   intervalMs: true,
   csv: true,
@@ -74,10 +75,7 @@ function callback<Argument>(name: keyof MonitorOptions, value: unknown): (argume
 export function resolveMonitorOptions(
   options: Omit<MonitorOptions, 'csv'> & { csv?: string | LineSink } = {},
 ): ResolvedMonitorOptions {
-  if (typeof options !== 'object' || options === null) throw expected('options', 'an object', options, TypeError);
-  for (const name of Object.keys(options))
-    if (!Object.hasOwn(known, name))
-      throw new TypeError(`Expected options out of ${Object.keys(known).join(', ')} but received '${name}'.`);
+  checkOptions(options, known);
   const { csv = null, simulate = false } = options;
   if (csv === '') throw expected('csv', 'the path of a file', csv, RangeError);
   if (csv !== null && typeof csv !== 'string' && typeof csv !== 'object')

@@ -1,7 +1,7 @@
 /** Stored baselines: named documents, one file each, meant to be committed beside the code that they guard. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type ResultDocument, roundsOf } from '../results/kinds.js';
 import { isUnattested } from './attested.js';
@@ -51,12 +51,8 @@ export async function baselineNames(store: string): Promise<string[]> {
 }
 
 export function unknownBaseline(store: string, name: string, names: readonly string[]): UsageError {
-  const near = closest(name, names);
-  const hint = near
-    ? `did you mean ${near}?`
-    : names.length > 0
-      ? `there are ${names.join(', ')}.`
-      : 'there is none; create one with baseline save.';
+  const all = names.length > 0 ? `there are ${names.join(', ')}.` : 'there is none; create one with baseline save.';
+  const hint = didYouMean(name, names, all);
   return new UsageError(`Expected a baseline in ${quoted(store)} but received ${quoted(name)}: ${hint}`);
 }
 

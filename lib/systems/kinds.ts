@@ -3,7 +3,7 @@ import { formOf } from '../config/form.js';
 import { Place } from '../config/setting-place.js';
 import type { RawMap, RawValue } from '../config/raw.js';
 import { read } from '../config/read.js';
-import { closest } from '../errors/closest.js';
+import { didYouMean } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { callerEnvironment } from './process/environment.js';
@@ -22,8 +22,7 @@ const kindNames = Object.keys(kinds);
 export function findKind(name: string): Kind {
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
   if (kind) return kind;
-  const near = closest(name, kindNames);
-  const hint = near ? `did you mean ${near}?` : `there are ${kindNames.join(', ')}.`;
+  const hint = didYouMean(name, kindNames, `there are ${kindNames.join(', ')}.`);
   throw new UsageError(`Expected a kind of system but received ${quoted(name)}: ${hint}`);
 }
 

@@ -241,7 +241,9 @@ describe('the exports map', () => {
       'startMonitor',
       'summariseLoad',
     ];
-    expect(names).toEqual(['BenchError', 'CudaError', 'MonitorError', 'RequestFailure', 'UsageError', ...others, ...measuring].sort());
+    expect(names).toEqual(
+      ['BenchError', 'CudaError', 'MonitorError', 'RequestFailure', 'UsageError', ...others, ...measuring].sort(),
+    );
   });
 
   it('names files that exist and are packed', () => {

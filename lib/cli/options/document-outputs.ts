@@ -1,7 +1,7 @@
 /** The outputs of a document: files in any format, and standard output in one of them or as a table. */
 import { stat } from 'node:fs/promises';
 import { quoted, UsageError } from '../../errors/usage-error.js';
-import { closest } from '../../errors/closest.js';
+import { didYouMean } from '../../errors/closest.js';
 import { rendering } from '../../rendering.js';
 import { type Format, formats } from '../../report/formats.js';
 import type { ResultDocument } from '../../results/kinds.js';
@@ -38,8 +38,7 @@ function checkedTarget(format: Format, target: string): string {
 function parseFormat(text: string): Format {
   const found = formats.find((format) => format === text);
   if (found) return found;
-  const near = closest(text, formats);
-  const hint = near ? `did you mean ${near}?` : `there are ${formats.join(', ')}.`;
+  const hint = didYouMean(text, formats, `there are ${formats.join(', ')}.`);
   throw new UsageError(`Expected --format to be a format but received ${quoted(text)}: ${hint}`);
 }
 

@@ -1,12 +1,14 @@
 /** Checks the options of a measurement. Errors have one form: Expected X to be Y but received Z. */
 import { randomInt } from 'node:crypto';
 import { expected } from '../../errors/expected.js';
+import { checkOptions, type Known } from '../../errors/known-options.js';
 import { DEFAULT_WORKLOAD, resolveModel, workloadNames } from '../llm/workloads.js';
 import type { MeasureOptions, ResolvedOptions } from './metric.js';
 
 const MAX_COUNT = 10_000_000;
 const MAX_SEED = 2 ** 48 - 1;
-const known: Record<keyof MeasureOptions, true> = {
+/** The options of a measurement. */
+export const measureOptions: Known<MeasureOptions> = {
   device: true,
   warmup: true,
   iterations: true,
@@ -56,11 +58,7 @@ function resolution(value: unknown): number {
 
 /** Throws TypeError or RangeError; unknown options are refused by name. */
 export function resolveOptions(options: MeasureOptions = {}): ResolvedOptions {
-  if (typeof options !== 'object' || options === null) throw expected('options', 'an object', options, TypeError);
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(known, name))
-      throw new TypeError(`Expected options out of ${Object.keys(known).join(', ')} but received '${name}'.`);
-  }
+  checkOptions(options, measureOptions);
   if (options.onProgress !== undefined && typeof options.onProgress !== 'function')
     throw expected('onProgress', 'a function', options.onProgress, TypeError);
   if (options.signal !== undefined && !(options.signal instanceof AbortSignal))

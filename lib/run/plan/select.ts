@@ -1,7 +1,7 @@
 /** Selectors of metrics: ids, globs over ids, category names, and `all`; not case-sensitive. */
 import picomatch from 'picomatch';
 import type { MetricDefinition } from '../../metrics/core/metric.js';
-import { closest } from '../../errors/closest.js';
+import { didYouMean } from '../../errors/closest.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 
 /** Selects every metric. */
@@ -36,7 +36,6 @@ function matcher(selector: string): (metric: MetricDefinition) => boolean {
 
 function unknownSelector(selector: string, all: readonly MetricDefinition[]): UsageError {
   const names = new Set([ALL, ...all.flatMap(({ id, category }) => [id, category])]);
-  const near = closest(selector, names);
-  const hint = near ? `did you mean ${near}?` : 'gpu-virt-bench list shows them.';
+  const hint = didYouMean(selector, names, 'gpu-virt-bench list shows them.');
   return new UsageError(`Expected a metric id, a glob or a category but received ${quoted(selector)}: ${hint}`);
 }

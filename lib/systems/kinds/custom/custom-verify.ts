@@ -1,6 +1,6 @@
 /** The `verify` steps of a custom system, by which its layer is recognised. */
 import type * as v from 'valibot';
-import { closest } from '../../../errors/closest.js';
+import { didYouMean } from '../../../errors/closest.js';
 import { type Field, field, integer, key, needed, pattern, scalar, size, text, texts } from '../../../config/schema.js';
 import type { Place } from '../../../config/setting-place.js';
 import { oneOf, settings } from '../../../config/read.js';
@@ -19,9 +19,8 @@ const functionName = (): Field<string, string> => {
   const what = 'a function whose owner is known';
   return scalar(what, { json: { type: 'string' } }, (name) => {
     if (isFunctionName(name)) return name;
-    const near = closest(name, [...functionNames, ...functionNames.map(baseName)]);
-    const known = functionNames.map(baseName).join(', ');
-    return new Refused(what, near === null ? `there are ${known}.` : `did you mean ${near}?`);
+    const bases = functionNames.map(baseName);
+    return new Refused(what, didYouMean(name, [...functionNames, ...bases], `there are ${bases.join(', ')}.`));
   });
 };
 
