@@ -188,13 +188,18 @@ struct Conversion<Struct, std::enable_if_t<kHasFields<Struct>>> {
 
   static js::Value write(js::Env env, const Struct& value, const FieldRule&) {
     const js::Value object = js::object(env);
+    write_into(env, object, value);
+    return object;
+  }
+
+  static void write_into(js::Env env, js::Value object, const Struct& value) {
+    if constexpr (!std::is_void_v<Base>) Conversion<Base>::write_into(env, object, value);
     Fields<Struct>::each([&](const auto& field) {
       const auto& member = value.*field.member;
       using Member = std::decay_t<decltype(member)>;
       const js::Value written = Conversion<Member>::write(env, member, field);
       if (!field.optional || !left_out(member)) js::set(env, object, field.name(), written);
     });
-    return object;
   }
 
   static std::string type(Types& types, const FieldRule&) {

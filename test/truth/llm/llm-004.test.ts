@@ -8,8 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { sum } from 'simple-statistics';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FrontierRow } from '../../../lib/metrics/llm/generation.js';
-import { tokenLatencyBy, type TokenLatencyTimes } from '../../../lib/metrics/llm/llm-004-token-latency.js';
+import {
+  tokenLatency,
+  tokenLatencyBy,
+  type TokenLatencyTimes,
+} from '../../../lib/metrics/llm/llm-004-token-latency.js';
 import type { Stops } from '../../../lib/metrics/llm/stops.js';
+import { unlikeConditions } from '../../../lib/metrics/core/compared-at.js';
 import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import type { MeasureOptions } from '../../../lib/metrics/core/metric.js';
 import { median } from '../../../lib/stats/median.js';
@@ -222,22 +227,27 @@ describe('LLM-004', () => {
 
   it('has the same checksum for the same seed and model, and another one otherwise', async () => {
     const times = { ...ALONE, aloneMs: 20 };
-    const checksum = async (options: MeasureOptions) => {
+    const detailsOf = async (options: MeasureOptions) => {
       const { details } = await undisturbed(
         () => latency(environmentUnder(null), times, options),
         (result) => [result],
       );
-      return details.checksum as string;
+      return details;
     };
     const model = { layers: 1, hidden: 128, heads: 2, kvHeads: 2, mlp: 64, vocabulary: 64 };
     const [first, again, seed, shape] = [
-      await checksum({}),
-      await checksum({}),
-      await checksum({ seed: 2 }),
-      await checksum({ model }),
+      await detailsOf({}),
+      await detailsOf({}),
+      await detailsOf({ seed: 2 }),
+      await detailsOf({ model }),
     ];
-    expect(again).toBe(first);
-    expect(new Set([first, seed, shape]).size).toBe(3);
+    expect(again.checksum).toBe(first.checksum);
+    expect(new Set([first, seed, shape].map(({ checksum }) => checksum)).size).toBe(3);
+    expect(shape.model).toEqual(model);
+    expect(unlikeConditions(tokenLatency, [first, seed])).toBeNull();
+    expect(unlikeConditions(tokenLatency, [first, shape])).toMatch(
+      /^workload is custom {.*} against custom {.*"layers":1/,
+    );
   });
 });
 
