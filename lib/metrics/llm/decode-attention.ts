@@ -1,9 +1,11 @@
 /** The rate at which decode attention reads a paged KV cache: a row in addition to the token latency. */
+import * as v from 'valibot';
 import type { DecodeAttentionRequest, PreparedDecoder } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { count, described, quantity, text } from '../core/details.js';
 import { isOutOfMemory } from '../core/row-state.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 
@@ -23,19 +25,33 @@ const SEQUENCE_BYTES = CONTEXT * HEADS.kvHeads * HEADS.dimension * 2 * 2;
 const SIMULATED_BATCHES = 10;
 const SIMULATED = { heads: 8, kvHeads: 2, dimension: 64, batch: 2, context: 64 };
 
-type Row =
-  | {
-      batch: number;
-      context: number;
-      bytes: number;
-      gbPerSecond: number;
-      percentOfCeiling: number | null;
-      referenceError: number;
-    }
-  | { unsupported: string };
+export const decodeShape = {
+  batch: count('Sequences in a launch'),
+  context: count('Tokens in the cache of a sequence'),
+};
+export const decodeRate = {
+  gbPerSecond: quantity('GB/s', 'Median rate of reading the cache'),
+  referenceError: described(v.number(), 'Largest error of an output of sampled heads, against double precision'),
+};
+
+/** Schema of the row. */
+export const decodeAttentionField = described(
+  v.union([
+    v.strictObject({
+      ...decodeShape,
+      bytes: count('Keys and values that a launch reads (bytes)'),
+      ...decodeRate,
+      percentOfCeiling: v.nullable(
+        quantity('%', "That rate, of what the memory's clock and width allow; null if it may come from the L2 cache"),
+      ),
+    }),
+    v.strictObject({ unsupported: text('Why it was not measured') }),
+  ]),
+  'Attention of one query per sequence over a paged KV cache, as when a model decodes',
+);
 
 export interface DecodeAttention {
-  row: Row;
+  row: v.InferOutput<typeof decodeAttentionField>;
   checks: Check[];
 }
 

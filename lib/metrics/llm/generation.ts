@@ -1,9 +1,11 @@
 /** Tenants that generate tokens at the same time, with the same decoder, prompts and seed. */
+import * as v from 'valibot';
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
 import { percentileFloors, summarise } from '../../stats/summary.js';
 import { overlapAtWork, type Span } from '../../workers/activity.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { choice, count, quantity, text } from '../core/details.js';
 import { FIRST_ID, type MetricScene } from '../tenants/scene.js';
 import { NS_PER_MS } from '../core/units.js';
 import type { DecoderModel, Workload } from './workloads.js';
@@ -11,8 +13,9 @@ import type { DecoderModel, Workload } from './workloads.js';
 const GRACE_MS = 120_000;
 const NS_PER_S = 1e9;
 
-export type Mode = 'launches' | 'graph';
-export const MODES: readonly Mode[] = ['launches', 'graph'];
+export const MODES = ['launches', 'graph'] as const;
+export type Mode = (typeof MODES)[number];
+export const modeField = choice(MODES, 'How a step is submitted: kernel by kernel, or as a captured graph');
 
 export interface GenerationPlan {
   workload: Workload;
@@ -23,18 +26,17 @@ export interface GenerationPlan {
 }
 
 /** A point of the frontier: the tenants' total token rate, and how long their users wait for a token. */
-export interface FrontierRow {
-  coTenants: number;
-  mode: Mode;
-  /** Sum over all tenants; null if they could not run. */
-  tokensPerSecond: number | null;
-  p50Ms: number | null;
-  /** Null with too few samples. */
-  p99Ms: number | null;
-  /** Steps of all tenants that the percentiles are based on. */
-  steps: number;
-  reason?: string;
-}
+export const frontierFields = v.strictObject({
+  coTenants: count('Other tenants at the same time'),
+  mode: modeField,
+  tokensPerSecond: v.nullable(quantity('tokens/s', 'Sum over all tenants; null if they could not run')),
+  p50Ms: v.nullable(quantity('ms', 'Median time between tokens')),
+  p99Ms: v.nullable(quantity('ms', '99th percentile of the same; null with too few steps')),
+  steps: count('Steps of all tenants, from which the percentiles are'),
+  reason: v.optional(text('Why a number is missing')),
+});
+
+export type FrontierRow = v.InferOutput<typeof frontierFields>;
 
 export class Generation {
   readonly #scene: MetricScene;

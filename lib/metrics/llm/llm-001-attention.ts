@@ -1,13 +1,16 @@
 /** LLM-001: whether attention over a prompt (prefill), which is bound by the tensor cores, keeps its speed. */
+import * as v from 'valibot';
 import type { AttentionRate, AttentionRequest } from '../../native/addon-types.js';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { tensorCeilingTflops } from '../../environment/ceilings.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { choice, count, described, flag, interval, quantity, rowOrReason, rows, text } from '../core/details.js';
+import { invalidBy, type MeasureContext, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { BenchError } from '../../errors/bench-error.js';
 import { type RowState, rowState } from '../core/row-state.js';
+import { decodeRate, decodeShape } from './decode-attention.js';
 
 type Shape = Pick<AttentionRequest, 'number' | 'headDim' | 'causal'> & { length: 'short' | 'long' };
 
@@ -48,11 +51,64 @@ const SIMULATED_DECODE = { dimension: 128, heads: 4, kvHeads: 2, context: 72, ba
 /** Rounding, and clocks that rise between two readings. */
 const SLACK = 1.05;
 
-interface Row {
-  request: Omit<AttentionRequest, 'batches' | 'leastLaunches' | 'leastNs' | 'seed'>;
-  rate: AttentionRate | null;
-  state: RowState | null;
-}
+type Request = Omit<AttentionRequest, 'batches' | 'leastLaunches' | 'leastNs' | 'seed'>;
+type Row = { request: Request } & ({ rate: AttentionRate; state: null } | { rate: null; state: RowState });
+
+const attentionRow = rowOrReason(
+  {
+    number: choice(['fp16', 'bf16'], 'Format of the inputs and outputs'),
+    headDim: count('Values per head (D)'),
+    heads: count('Heads of queries'),
+    kvHeads: count('Heads of keys and values'),
+    length: count('Tokens per sequence (S)'),
+    causal: flag('Whether a query sees only the keys up to its own place'),
+  },
+  {
+    batch: count('Sequences in a launch'),
+    variant: text('The kernel that ran'),
+    tflops: quantity('TFLOPS', 'Median rate over batches of launches'),
+    ci95: interval('TFLOPS', 'tflops'),
+    launchMs: quantity('ms', 'Median time of a launch'),
+    launches: count('Launches in a batch'),
+    batches: count('Batches of launches: the samples'),
+    launchFlops: quantity('FLOP', 'Operations of a launch'),
+    smClockMhz: v.nullable(quantity('MHz', 'Highest SM clock while launches ran; null if NVML does not report it')),
+    ceilingTflops: v.nullable(
+      quantity('TFLOPS', "The tensor cores' peak rate at that clock; null if it is not known of this GPU"),
+    ),
+    ofCeiling: v.nullable(quantity('ratio', 'The rate, divided by that peak rate')),
+    sampledRows: count('Rows of the output that were compared with double precision'),
+    worstError: quantity('ratio', "Their largest error, relative to the row's largest value"),
+    checksum: text('Checksum of the whole output'),
+  },
+);
+
+const decodeFields = rowOrReason(
+  {
+    dimension: count('Values per head'),
+    heads: count('Heads of queries'),
+    kvHeads: count('Heads of keys and values'),
+    ...decodeShape,
+  },
+  {
+    cacheBytes: count('Keys and values that a launch reads (bytes)'),
+    splits: count('Parts into which the context of a sequence is split'),
+    batches: count('Batches of launches: the samples'),
+    ...decodeRate,
+    ci95: interval('GB/s', 'gbPerSecond'),
+  },
+);
+
+const details = v.strictObject({
+  variant: text('The kernel behind the value: that of the first row'),
+  inputs: text('How the inputs were chosen'),
+  seed: count('Seed of the inputs'),
+  flopsPerPair: text('How operations are counted'),
+  rows: rows(attentionRow, 'A row per shape; the first one is behind the value'),
+  decode: described(decodeFields, 'Attention of one query per sequence over a paged cache, as when a model decodes'),
+});
+
+export type AttentionDetails = v.InferOutput<typeof details>;
 
 const same = (a: Shape, b: Shape): boolean =>
   a.number === b.number && a.headDim === b.headDim && a.length === b.length && a.causal === b.causal;
@@ -64,13 +120,13 @@ export function shapesOf(tier: Tier): Shape[] {
   return shapes.filter((shape, i) => shapes.findIndex((other) => same(shape, other)) === i);
 }
 
-function requestOf({ length, ...shape }: Shape, simulated: boolean): Row['request'] {
+function requestOf({ length, ...shape }: Shape, simulated: boolean): Request {
   const heads = simulated ? SIMULATED.heads : HIDDEN / shape.headDim;
   const tokens = simulated ? SIMULATED.tokens : TOKENS;
   return { ...shape, heads, kvHeads: heads, batch: simulated ? SIMULATED.batch : 0, length: tokens[length] };
 }
 
-const textOf = ({ number, headDim, length, causal }: Row['request']): string =>
+const textOf = ({ number, headDim, length, causal }: Request): string =>
   `${number}, D ${headDim}, S ${length}${causal ? ', causal' : ''}`;
 
 const tflopsOf = ({ launchFlops, launchNs }: AttentionRate): Float64Array =>
@@ -109,7 +165,7 @@ export function accountingCheck(rates: readonly AttentionRate[]): Check {
       };
 }
 
-async function measureRow(context: MeasureContext, request: Row['request'], batches: number): Promise<AttentionRate> {
+async function measureRow(context: MeasureContext, request: Request, batches: number): Promise<AttentionRate> {
   const session = await context.session();
   const leastNs = context.simulatedDriver === null ? LEAST_NS : SIMULATED.leastNs;
   const { seed } = context.options;
@@ -123,7 +179,7 @@ function stateOf(error: unknown): RowState {
   return state;
 }
 
-async function otherRow(context: MeasureContext, request: Row['request']): Promise<Row> {
+async function otherRow(context: MeasureContext, request: Request): Promise<Row> {
   try {
     return { request, rate: await measureRow(context, request, BATCHES.other), state: null };
   } catch (error) {
@@ -131,9 +187,9 @@ async function otherRow(context: MeasureContext, request: Row['request']): Promi
   }
 }
 
-function describe({ request, rate, state }: Row) {
+function describe({ request, rate, state }: Row): AttentionDetails['rows'][number] {
   const { batch: _, ...shape } = request;
-  if (!rate) return { ...shape, ...state };
+  if (state) return { ...shape, ...state };
   const { value, ci95 } = estimateOf(rate);
   const ceiling = ceilingOf(rate);
   return {
@@ -156,7 +212,7 @@ function describe({ request, rate, state }: Row) {
 }
 
 /** Measures one query per sequence over a paged cache, as when a model decodes. */
-async function decodeRow(context: MeasureContext) {
+async function decodeRow(context: MeasureContext): Promise<AttentionDetails['decode']> {
   const simulated = context.simulatedDriver !== null;
   const shape = simulated ? SIMULATED_DECODE : DECODE;
   try {
@@ -175,7 +231,7 @@ async function decodeRow(context: MeasureContext) {
   }
 }
 
-type Described = Row['request'] & Pick<AttentionRate, 'variant' | 'checksum'>;
+type Described = Request & Pick<AttentionRate, 'variant' | 'checksum'>;
 
 /** Rows that were measured. */
 const rowsOf = ({ details }: MetricResult): Described[] =>
@@ -192,7 +248,7 @@ export function besideNative(own: MetricResult, native: MetricResult): string | 
   return other ? `the output of ${textOf(other)} has another checksum than the native arm's` : null;
 }
 
-export const attention: MetricDefinition = {
+export const attention: MetricDefinition<AttentionDetails> = {
   id: 'LLM-001',
   name: 'Attention Kernel Throughput',
   category: 'llm',
@@ -206,14 +262,12 @@ export const attention: MetricDefinition = {
   functionName: 'measureAttention',
   where: 'process',
   besideNative,
+  details,
   seconds: { quick: 4, standard: 6, thorough: 13 },
-  async measure(context): Promise<Measured> {
+  async measure(context) {
     const { tier, seed } = context.options;
     const simulated = context.simulatedDriver !== null;
-    const [headline, ...others] = shapesOf(tier).map((shape) => requestOf(shape, simulated)) as [
-      Row['request'],
-      ...Row['request'][],
-    ];
+    const [headline, ...others] = shapesOf(tier).map((shape) => requestOf(shape, simulated)) as [Request, ...Request[]];
     context.progress(textOf(headline), 0);
     const rate = await measureRow(context, headline, BATCHES.headline);
     const rows: Row[] = [{ request: headline, rate, state: null }];

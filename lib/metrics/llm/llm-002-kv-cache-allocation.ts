@@ -1,11 +1,13 @@
 /** LLM-002: how fast a KV cache can grow page by page, and how long the slowest pages take. */
+import * as v from 'valibot';
 import type { PageMode, PageRounds } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
 import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../served/bulk.js';
 import { type Collected, collect, concat } from '../core/collect.js';
-import { type MeasureContext, type Measured, type MetricDefinition, invalidBy, unsupported } from '../core/metric.js';
+import { choice, count, interval, quantity, rowOrReason, rows } from '../core/details.js';
+import { type MeasureContext, type MetricDefinition, invalidBy, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { returnedCheck } from '../core/returned-memory.js';
@@ -13,7 +15,7 @@ import { type RowState, rowState } from '../core/row-state.js';
 import { NS_PER_US } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 
-const MODES: readonly PageMode[] = ['cuMemCreate', 'cuMemAllocAsync'];
+const MODES = ['cuMemCreate', 'cuMemAllocAsync'] as const satisfies readonly PageMode[];
 const HEADLINE: PageMode = 'cuMemCreate';
 /** Pages per round. */
 const PAGES = 512;
@@ -25,6 +27,29 @@ const BLOCK = 10;
 /** Rounds past the layer. */
 const BARE_ROUNDS = 2;
 const NS_PER_S = 1e9;
+
+const details = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  pageBytes: count('Size of a page (bytes)'),
+  pages: count('Pages in a round'),
+  modes: rows(
+    rowOrReason(
+      { mode: choice(MODES, 'The call that commits memory; cuMemCreate is behind the value') },
+      {
+        pagesPerSecond: quantity('allocs/s', 'Median rate at which pages are committed, over rounds'),
+        ci95: interval('allocs/s', 'pagesPerSecond'),
+        releasedPerSecond: quantity('pages/s', 'Median rate at which pages are released, over rounds'),
+        pageP50Us: v.nullable(quantity('us', 'Median time to commit a page')),
+        pageP99Us: v.nullable(quantity('us', '99th percentile of the same; null with too few pages')),
+        pageMaxUs: v.nullable(quantity('us', 'Longest time to commit a page')),
+        rounds: count('Rounds: the samples'),
+      },
+    ),
+    'A row per way to commit memory',
+  ),
+});
+
+export type KvCacheGrowthDetails = v.InferOutput<typeof details>;
 
 interface Row {
   mode: PageMode;
@@ -76,7 +101,7 @@ function hiddenChecks(rows: readonly Row[], bytes: number) {
   return [bulkCheck(served), grownCheck(memory)];
 }
 
-function described({ mode, collected }: Row, pages: number) {
+function described({ mode, collected }: Row, pages: number): KvCacheGrowthDetails['modes'][number] {
   const { blocks, estimate } = collected;
   const pageNs = summarise(concat(...blocks.map((block) => block.pageNs)));
   const us = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_US);
@@ -103,7 +128,7 @@ async function tryOut(session: Session, mode: PageMode): Promise<PageRounds | Ro
   }
 }
 
-export const kvCacheAllocation: MetricDefinition = {
+export const kvCacheAllocation: MetricDefinition<KvCacheGrowthDetails> = {
   id: 'LLM-002',
   name: 'KV Cache Allocation Speed',
   category: 'llm',
@@ -116,8 +141,9 @@ export const kvCacheAllocation: MetricDefinition = {
   needs: ['virtual memory management'],
   functionName: 'measureKvCacheGrowth',
   where: 'process',
+  details,
   seconds: { quick: 2, standard: 2, thorough: 6 },
-  async measure(context): Promise<Measured> {
+  async measure(context) {
     const session = await context.session();
     const { limit } = await memoryRoom(session);
     const states: { mode: PageMode; state: PageRounds | RowState }[] = [];
@@ -133,9 +159,9 @@ export const kvCacheAllocation: MetricDefinition = {
     for (const { mode, state } of states)
       if ('pageBytes' in state) rows.push(await measureMode(context, session, mode, pages));
       else missing.push({ mode, ...state });
-    const details = { ...common, modes: [...rows.map((row) => described(row, pages)), ...missing] };
+    const found = { ...common, modes: [...rows.map((row) => described(row, pages)), ...missing] };
     const headline = rows.find(({ mode }) => mode === HEADLINE)?.collected;
-    if (!headline) return unsupported(String(Object.values(missing[0] ?? {}).at(-1)), details);
+    if (!headline) return unsupported(String(Object.values(missing[0] ?? {}).at(-1)), found);
     const returned = returnedCheck(rows.flatMap(({ collected }) => collected.blocks));
     const hidden = hiddenChecks(rows, pages * pageBytes);
     const { value, ci95 } = headline.estimate;
@@ -145,7 +171,7 @@ export const kvCacheAllocation: MetricDefinition = {
       value,
       ci95,
       headline: headline.samples,
-      details,
+      details: found,
       checks: [returned, ...hidden],
     };
   },

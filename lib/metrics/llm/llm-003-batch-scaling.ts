@@ -1,4 +1,5 @@
 /** LLM-003: how the throughput of a linear layer grows with the batch, which decides at what batch size to serve. */
+import * as v from 'valibot';
 import { BenchError } from '../../errors/bench-error.js';
 import type { BatchRow, BatchScaling, BatchScalingRequest } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
@@ -6,10 +7,12 @@ import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
 import { withLimits } from '../isolation/tenant-load.js';
+import { count, described, quantity, rowOrReason, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { rowState } from '../core/row-state.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { describedWeights, weightsField } from './weights.js';
 
 /** Rounds; in each, every batch size runs for at least this many launches and this long. */
 const PLAN: Record<Tier, Pick<BatchScalingRequest, 'rounds' | 'leastLaunches' | 'leastNs'>> = {
@@ -31,6 +34,46 @@ const SLACK = 1.05;
 const LIMIT_PERCENT = 50;
 const DEADLINE_MS = 180_000;
 const NS_PER_S = 1e9;
+
+const scalingFields = {
+  weights: weightsField,
+  variant: text(`The kernel of a batch of ${HEADLINE}`),
+  dramReadGbPerSecond: quantity('GB/s', 'Median rate of reading memory alone'),
+  dramCeilingGbPerSecond: v.nullable(
+    quantity('GB/s', "What the memory's clock and width allow; null if the driver does not report them"),
+  ),
+  smClockMhz: v.nullable(quantity('MHz', 'SM clock under the largest batch; null if NVML does not report it')),
+  batches: rows(
+    v.strictObject({
+      batch: count('Sequences in a batch'),
+      tokensPerSecond: quantity('tokens/s', 'Median throughput, one token per sequence and launch'),
+      efficiency: quantity('ratio', 'The throughput, divided by `batch` times that of a batch of 1'),
+      launchUs: quantity('us', 'Median time of a launch'),
+      gbPerSecond: quantity('GB/s', 'Rate of reading weights and inputs and of writing outputs'),
+      tflops: quantity('TFLOPS', 'Rate of arithmetic'),
+      variant: text('The kernel that ran'),
+      checksum: text("Checksum of a layer's outputs"),
+    }),
+    'A row per size of the batch',
+  ),
+  batchBelow80Percent: v.nullable(count('The least batch with less than 80 % efficiency; null: none was')),
+};
+
+const details = v.strictObject({
+  ...scalingFields,
+  limited: v.optional(
+    described(
+      rowOrReason(
+        { smPercent: quantity('%', 'The compute limit') },
+        { efficiency: quantity('ratio', `Median efficiency of a batch of ${HEADLINE}`), ...scalingFields },
+      ),
+      'The same under a compute limit, where the system has one',
+    ),
+  ),
+});
+
+export type BatchScalingDetails = v.InferOutput<typeof details>;
+type Limited = NonNullable<BatchScalingDetails['limited']>;
 
 export type BatchScalingPlan = Partial<Sizes>;
 
@@ -67,7 +110,7 @@ function scaled(scaling: BatchScaling): Scaled {
   return { scaling, rates: scaling.batches.map(tokensPerSecond), efficiencies };
 }
 
-function describeBatches({ scaling: { batches }, rates }: Scaled) {
+function describeBatches({ scaling: { batches }, rates }: Scaled): BatchScalingDetails['batches'] {
   const alone = rates[0] as number;
   return batches.map((row, i) => {
     const rate = rates[i] as number;
@@ -106,23 +149,22 @@ function checksOf({ scaling }: Scaled): Check[] {
   ];
 }
 
-function describe(of: Scaled) {
-  const { n, k, layers, smClockMhz, memoryCeilingGbs } = of.scaling;
+function describe(of: Scaled): Omit<BatchScalingDetails, 'limited'> {
+  const { smClockMhz, memoryCeilingGbs } = of.scaling;
   const batches = describeBatches(of);
   return {
-    weights: { n, k, layers, number: 'fp16' },
+    weights: describedWeights(of.scaling),
     variant: rowOf(of.scaling, HEADLINE).variant,
     dramReadGbPerSecond: readGbs(of.scaling),
     dramCeilingGbPerSecond: memoryCeilingGbs,
     smClockMhz,
     batches,
-    /** Null: no measured batch is below it. */
     batchBelow80Percent: batches.find(({ efficiency }) => efficiency < LOW)?.batch ?? null,
   };
 }
 
 /** A failure of this row does not affect the headline. */
-async function limitedRow(context: MeasureContext, request: BatchScalingRequest) {
+async function limitedRow(context: MeasureContext, request: BatchScalingRequest): Promise<Limited> {
   const smPercent = LIMIT_PERCENT;
   try {
     const row = await withLimits(context, { smPercent }, async (worker) => {
@@ -141,7 +183,7 @@ async function limitedRow(context: MeasureContext, request: BatchScalingRequest)
   }
 }
 
-function measured(of: Scaled, limited: object | null): Measured {
+function measured(of: Scaled, limited: Limited | null): Measured<BatchScalingDetails> {
   const { value, ci95 } = serialMedian(of.efficiencies);
   const checks = checksOf(of);
   return {
@@ -156,7 +198,7 @@ function measured(of: Scaled, limited: object | null): Measured {
 
 /** With given sizes, for tests; without them the device decides. */
 export const batchScalingBy =
-  (plan: BatchScalingPlan = {}): MetricDefinition['measure'] =>
+  (plan: BatchScalingPlan = {}): MetricDefinition<BatchScalingDetails>['measure'] =>
   async (context) => {
     const request = requestOf(context, plan);
     context.progress('batches of 1 to 64', 0);
@@ -171,7 +213,7 @@ export const batchScalingBy =
     return measured(scaled(scaling), limits ? await limitedRow(context, request) : null);
   };
 
-export const batchScaling: MetricDefinition = {
+export const batchScaling: MetricDefinition<BatchScalingDetails> = {
   id: 'LLM-003',
   name: 'Batch Size Scaling',
   category: 'llm',
@@ -183,6 +225,7 @@ export const batchScaling: MetricDefinition = {
   needs: ['512 MiB of GPU memory'],
   functionName: 'measureBatchScaling',
   where: 'fresh-processes',
+  details,
   lineCharts: [
     {
       title: 'Throughput against batch size',

@@ -2,31 +2,35 @@
  * LLM-004: time to the first token and between tokens of a decoder, by launches and by a graph, alone and beside
  * others.
  */
+import * as v from 'valibot';
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
 import { shown } from '../../errors/shown.js';
+import { choice, count, described, flag, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { isOutOfMemory } from '../core/row-state.js';
 import { inScene } from '../tenants/scene.js';
-import { contextOf } from '../tenants/tenants.js';
+import { contextOf, processContext } from '../tenants/tenants.js';
 import { MIB, NS_PER_MS, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { type DecodeAttention, measureDecodeAttention } from './decode-attention.js';
+import { type DecodeAttention, decodeAttentionField, measureDecodeAttention } from './decode-attention.js';
 import {
+  frontierFields,
   type FrontierRow,
   frontierRow,
   Generation,
   type GenerationPlan,
   type Mode,
+  modeField,
   MODES,
   withoutTokens,
 } from './generation.js';
-import { steadyCheck, stopsIn } from './stops.js';
-import { type DecoderModel, WORKLOADS, type Workload } from './workloads.js';
+import { steadyCheck, stopsField, stopsIn } from './stops.js';
+import { type DecoderModel, WORKLOADS, type Workload, workloadNames } from './workloads.js';
 
 export interface TokenLatencyTimes {
   aloneMs: number;
@@ -52,6 +56,63 @@ const SIMULATED_MODEL: Required<DecoderModel> = {
   mlp: 128,
   vocabulary: 128,
 };
+
+const details = v.strictObject({
+  workload: choice([...workloadNames, 'custom'], 'Name of the workload'),
+  batch: count('Sequences that decode together'),
+  prompt: count('Tokens per prompt'),
+  output: count('Tokens to generate per sequence'),
+  model: described(
+    v.strictObject({
+      layers: count('Layers'),
+      hidden: count('Values per token'),
+      heads: count('Heads of queries'),
+      kvHeads: count('Heads of keys and values'),
+      mlp: count('Width of the MLP'),
+      vocabulary: count('Tokens in the vocabulary'),
+    }),
+    'Sizes of the decoder',
+  ),
+  weightBytes: count('Weights that a step reads (bytes)'),
+  cacheBytes: count('Keys and values (bytes)'),
+  l2Bytes: count('L2 cache of the device; 0: unknown (bytes)'),
+  dramCeilingGbs: quantity('GB/s', "What the memory's clock and width allow; 0: unknown"),
+  launches: count('Launches in a step'),
+  variant: text('Kernel of the matrix products of steps'),
+  promptVariant: text('Kernel of the matrix products of prompts, and of their attention'),
+  overlaps: flag('Whether a kernel begins before the previous one ends (programmatic dependent launch)'),
+  referenceError: described(
+    v.number(),
+    'Largest difference between a logit of a small decoder on this device and in double precision',
+  ),
+  floorMs: v.nullable(
+    quantity('ms', 'Least time in which a step can read its weights; null if the L2 cache may hold them'),
+  ),
+  seed: count('Seed of weights and prompts'),
+  checksum: text('Digest of the tokens and logits of the first request'),
+  rows: rows(
+    v.strictObject({
+      mode: modeField,
+      ttftMs: v.nullable(quantity('ms', 'Median time to the first token')),
+      itlP50Ms: v.nullable(quantity('ms', 'Median time between tokens')),
+      itlP99Ms: v.nullable(quantity('ms', '99th percentile of the same; null with too few steps')),
+      tokensPerSecond: v.nullable(quantity('tokens/s', 'Throughput')),
+      stops: stopsField,
+      weightGbPerSecond: quantity('GB/s', 'Rate of reading the weights, once per step'),
+      percentOfCeiling: v.nullable(
+        quantity('%', 'That rate, of dramCeilingGbs; null if a step need not read its weights from memory'),
+      ),
+      requests: count('Requests'),
+      steps: count('Steps between tokens'),
+    }),
+    'A row per way to submit a step, alone; the first one is behind the value',
+  ),
+  decodeAttention: decodeAttentionField,
+  frontier: rows(frontierFields, 'A row per number of co-tenants and way to submit a step'),
+  context: v.optional(processContext),
+});
+
+export type TokenLatencyDetails = v.InferOutput<typeof details>;
 
 interface TokenLatencyPlan {
   workload?: Workload;
@@ -118,7 +179,12 @@ async function grow(generation: Generation, count: number): Promise<string | nul
 
 const ms = (ns: number | null | undefined): number | null => (ns == null ? null : ns / NS_PER_MS);
 
-function aloneRow(mode: Mode, decoding: Decoding, { tokensPerSecond }: FrontierRow, prepared: PreparedDecoder) {
+function aloneRow(
+  mode: Mode,
+  decoding: Decoding,
+  { tokensPerSecond }: FrontierRow,
+  prepared: PreparedDecoder,
+): TokenLatencyDetails['rows'][number] {
   const { firstTokenNs, tokenNs } = decoding;
   const weightGbPerSecond = prepared.weightBytes / median(tokenNs).value;
   const steps = summarise(tokenNs);
@@ -129,9 +195,7 @@ function aloneRow(mode: Mode, decoding: Decoding, { tokensPerSecond }: FrontierR
     itlP99Ms: ms(steps?.p99),
     tokensPerSecond,
     stops: stopsIn(tokenNs),
-    /** Rate of reading the weights, once per step. */
     weightGbPerSecond,
-    /** Rate relative to that of the memory's clock and bus; null if a step need not read its weights from DRAM. */
     percentOfCeiling: floorNs(prepared) === null ? null : (100 * weightGbPerSecond) / prepared.dramCeilingGbs,
     requests: firstTokenNs.length,
     steps: tokenNs.length,
@@ -185,7 +249,11 @@ function readsWeights(prepared: PreparedDecoder, { launches, graph }: Alone): Ch
 
 const checksumOf = ({ digests }: Decoding): string => (digests[0] as number).toString(16).padStart(14, '0');
 
-function judge({ workload, seed }: GenerationPlan, name: string, generated: Generated): Measured {
+function judge(
+  { workload, seed }: GenerationPlan,
+  name: TokenLatencyDetails['workload'],
+  generated: Generated,
+): Measured<TokenLatencyDetails> {
   const { prepared, attention, alone, frontier, digests, entered } = generated;
   const { layers, hidden, heads, kvHeads, mlp, vocabulary, ...rest } = prepared;
   const rows = MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared));
@@ -218,7 +286,7 @@ function judge({ workload, seed }: GenerationPlan, name: string, generated: Gene
 
 /** With a given plan, for tests; without one the options decide. */
 export const tokenLatencyBy =
-  (plan?: TokenLatencyPlan): MetricDefinition['measure'] =>
+  (plan?: TokenLatencyPlan): MetricDefinition<TokenLatencyDetails>['measure'] =>
   async (context) => {
     const { tier, workload: name, model, seed } = context.options;
     const { memoryBytes } = context.system.limits();
@@ -250,7 +318,7 @@ function otherLogits(own: MetricResult, native: MetricResult): string | null {
   return `the checksum of its logits is ${shown(own.details.checksum)}, and natively ${shown(native.details.checksum)}`;
 }
 
-export const tokenLatency: MetricDefinition = {
+export const tokenLatency: MetricDefinition<TokenLatencyDetails> = {
   id: 'LLM-004',
   name: 'Token Generation Latency',
   category: 'llm',
@@ -264,6 +332,7 @@ export const tokenLatency: MetricDefinition = {
   needs: ['512 MiB of memory'],
   functionName: 'measureTokenLatency',
   where: 'fresh-processes',
+  details,
   lineCharts: MODES.map((mode) => ({
     title: `Frontier by ${mode === 'graph' ? 'a graph' : 'launches'}: alone and beside co-tenants`,
     axes: { x: 'p99 between tokens, ms', y: 'tokens a second' },

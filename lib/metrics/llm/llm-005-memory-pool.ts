@@ -1,4 +1,5 @@
 /** LLM-005: the cost of an allocation and its free from a warm stream-ordered pool, relative to native. */
+import * as v from 'valibot';
 import type { AllocationApi, PoolPairs, PoolRefusal } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import type { Check } from '../../results/document.js';
@@ -7,7 +8,8 @@ import { shuffled } from '../../stats/random.js';
 import { summarise } from '../../stats/summary.js';
 import { bulkCheck, grownCheck, invalidIfHidden, pastLayer, servedBy } from '../served/bulk.js';
 import { collect, concat } from '../core/collect.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { choice, count, described, interval, quantity, rowOrReason, rows, text } from '../core/details.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { type RowState, rowState } from '../core/row-state.js';
@@ -16,10 +18,12 @@ import { formatBytes } from '../../results/text/format-bytes.js';
 
 const KIB = 1024;
 const SIZES = [64 * KIB, MIB, 16 * MIB];
-const DIRECT: AllocationApi = 'cuMemAlloc';
-const POOLED: AllocationApi = 'cuMemAllocAsync';
-const NAMED: AllocationApi = 'cuMemAllocFromPoolAsync';
-const APIS: readonly AllocationApi[] = [POOLED, NAMED, DIRECT];
+const DIRECT = 'cuMemAlloc';
+const POOLED = 'cuMemAllocAsync';
+const NAMED = 'cuMemAllocFromPoolAsync';
+/** Those from a pool first. */
+const APIS = [POOLED, NAMED, DIRECT] as const satisfies readonly AllocationApi[];
+type Api = (typeof APIS)[number];
 const HEADLINE = { api: POOLED, bytes: MIB };
 const WARM_BYTES = 64 * MIB;
 const WARMUP = 20;
@@ -34,8 +38,51 @@ const BARE = { pooled: 100, direct: 20 } as const;
 const BEYOND_BYTES = 256 * MIB;
 const OUT_OF_MEMORY = 2;
 
+const OUTCOMES = ['refused', 'wrong_error', 'granted'] as const;
+
+const details = v.strictObject({
+  limitBytes: count('Memory that the process may use (bytes)'),
+  pairUs: quantity(
+    'us',
+    `Median time of ${HEADLINE.api} and its free of 1 MiB, which a comparison compares with native`,
+  ),
+  rows: rows(
+    rowOrReason(
+      { api: choice(APIS, 'The call that allocates'), bytes: count('Size of a block (bytes)') },
+      {
+        pairUs: quantity('us', 'Median time of an allocation and its free'),
+        ci95: interval('us', 'pairUs'),
+        allocUs: quantity('us', 'Median time of the allocation'),
+        freeUs: quantity('us', 'Median time of the free'),
+        pairP99Us: v.nullable(quantity('us', '99th percentile of the pair; null with too few')),
+        count: count('Pairs: the samples'),
+      },
+    ),
+    'A row per call and size',
+  ),
+  speedups: rows(
+    v.strictObject({
+      bytes: count('Size of a block (bytes)'),
+      poolSpeedup: quantity('ratio', `Time of the pair by ${DIRECT}, divided by that by ${POOLED}`),
+    }),
+    'A row per size that was measured by both',
+  ),
+  refusals: rows(
+    v.strictObject({
+      api: choice([POOLED, NAMED], 'The call that allocates'),
+      requestedBytes: count('What was requested (bytes)'),
+      outcome: choice(OUTCOMES, 'What became of it'),
+      code: described(v.number(), 'Code of the driver'),
+      name: text('Its name'),
+    }),
+    'Requests of more memory than the process is told it has',
+  ),
+});
+
+export type MemoryPoolDetails = v.InferOutput<typeof details>;
+
 interface Plan {
-  api: AllocationApi;
+  api: Api;
   bytes: number;
 }
 
@@ -92,7 +139,7 @@ function hiddenChecks(rows: readonly Row[]) {
   return [bulkCheck(served), grownCheck(memory)];
 }
 
-function described({ api, bytes, pairNs, blocks }: Row) {
+function rowOf({ api, bytes, pairNs, blocks }: Row): MemoryPoolDetails['rows'][number] {
   const { value, ci95 } = scaled(pairNs, NS_PER_US);
   const medianUs = (of: (block: PoolPairs) => Float64Array) => median(concat(...blocks.map(of))).value / NS_PER_US;
   const pairs = concat(...blocks.map(pairsOf));
@@ -110,16 +157,16 @@ function described({ api, bytes, pairNs, blocks }: Row) {
 }
 
 /** For each size, the direct time divided by the pooled time; null if one of the two was not measured. */
-function speedups(rows: readonly Row[]) {
+function speedups(rows: readonly Row[]): MemoryPoolDetails['speedups'] {
   return SIZES.flatMap((bytes) => {
-    const pairNs = (api: AllocationApi) => rows.find((row) => row.api === api && row.bytes === bytes)?.pairNs.value;
+    const pairNs = (api: Api) => rows.find((row) => row.api === api && row.bytes === bytes)?.pairNs.value;
     const [direct, pooled] = [pairNs(DIRECT), pairNs(POOLED)];
     return direct === undefined || pooled === undefined ? [] : [{ bytes, poolSpeedup: direct / pooled }];
   });
 }
 
 interface Refused extends PoolRefusal {
-  api: AllocationApi;
+  api: typeof POOLED | typeof NAMED;
   requestedBytes: number;
 }
 
@@ -129,7 +176,7 @@ async function askTooMuch(session: Session): Promise<{ totalBytes: number; asked
   if (totalBytes === null) return null;
   const requestedBytes = Math.ceil((totalBytes + BEYOND_BYTES) / MIB) * MIB;
   const asked: Refused[] = [];
-  for (const api of [POOLED, NAMED]) {
+  for (const api of [POOLED, NAMED] as const) {
     try {
       asked.push({ api, requestedBytes, ...(await session.ask('poolRefusal', { api, bytes: requestedBytes })) });
     } catch (error) {
@@ -139,10 +186,10 @@ async function askTooMuch(session: Session): Promise<{ totalBytes: number; asked
   return { totalBytes, asked };
 }
 
-const outcomeOf = ({ granted, code }: PoolRefusal): 'refused' | 'wrong_error' | 'granted' =>
+const outcomeOf = ({ granted, code }: PoolRefusal): (typeof OUTCOMES)[number] =>
   granted ? 'granted' : code === OUT_OF_MEMORY ? 'refused' : 'wrong_error';
 
-const describedRefusal = (refusal: Refused) => ({
+const describedRefusal = (refusal: Refused): MemoryPoolDetails['refusals'][number] => ({
   api: refusal.api,
   requestedBytes: refusal.requestedBytes,
   outcome: outcomeOf(refusal),
@@ -172,7 +219,7 @@ function restoredCheck(states: readonly Pick<PoolPairs, 'before' | 'after'>[]): 
   return { name, passed: changes.length === 0, detail: changes.join('; ') || 'threshold and bytes used' };
 }
 
-export const memoryPool: MetricDefinition = {
+export const memoryPool: MetricDefinition<MemoryPoolDetails> = {
   id: 'LLM-005',
   name: 'Memory Pool Efficiency',
   category: 'llm',
@@ -185,12 +232,13 @@ export const memoryPool: MetricDefinition = {
   needs: ['a native arm', 'memory pools'],
   functionName: 'measureMemoryPool',
   where: 'process',
+  details,
   seconds: { quick: 1, standard: 1, thorough: 2 },
   againstNative: {
     arm: ({ pairUs }) => (typeof pairUs === 'number' ? pairUs : null),
     difference: (system, native) => 100 * (system / native - 1),
   },
-  async measure(context): Promise<Measured> {
+  async measure(context) {
     const session = await context.session();
     const { limit } = await memoryRoom(session);
     if (limit < 4 * WARM_BYTES)
@@ -222,7 +270,7 @@ export const memoryPool: MetricDefinition = {
       details: {
         limitBytes: limit,
         pairUs: own.value / NS_PER_US,
-        rows: [...rows.map(described), ...missing].sort(byApiAndSize),
+        rows: [...rows.map(rowOf), ...missing].sort(byApiAndSize),
         speedups: speedups(rows),
         refusals: asked.map(describedRefusal),
       },

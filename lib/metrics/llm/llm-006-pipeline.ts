@@ -1,9 +1,11 @@
 /** LLM-006: how close a pipeline over several streams comes to the minimum time that its stages allow. */
+import * as v from 'valibot';
 import type { PipelineRequest, PipelineRuns } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { type Collected, collect, concat } from '../core/collect.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
+import { count, quantity } from '../core/details.js';
+import { invalidBy, type MeasureContext, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { NS_PER_US, scaled } from '../core/units.js';
 
@@ -70,7 +72,24 @@ function clockCheck(blocks: readonly PipelineRuns[]): Check {
   };
 }
 
-export const pipeline: MetricDefinition = {
+const details = v.strictObject({
+  stages: count('Stages, each on a stream of its own'),
+  microBatches: count('Micro-batches in a run'),
+  blocksPerStage: count('Blocks of a stage'),
+  roundsPerStage: count('Rounds of arithmetic of a stage, calibrated to its length'),
+  stageAloneUs: quantity('us', 'Median time of a stage that had the device to itself'),
+  stageInPipelineUs: quantity('us', 'Median time of a stage in a run'),
+  idealUs: quantity('us', `Time of ${IDEAL_STAGES} stages alone`),
+  runUs: quantity('us', 'Median time of a run by the clock of the host'),
+  deviceUs: quantity('us', 'Median time of a run by the clock of the device'),
+  handoffUs: quantity('us', 'Median time from the end of what a stage waits for until the stage starts'),
+  stagesAtOnce: quantity('stages', 'Stages that ran at the same time, on average'),
+  runs: count('Runs: the samples'),
+});
+
+export type PipelineDetails = v.InferOutput<typeof details>;
+
+export const pipeline: MetricDefinition<PipelineDetails> = {
   id: 'LLM-006',
   name: 'Multi-Stream Performance',
   category: 'llm',
@@ -83,13 +102,15 @@ export const pipeline: MetricDefinition = {
   needs: ['concurrent kernels'],
   functionName: 'measurePipeline',
   where: 'process',
+  details,
   besideNative: (_own, { value }) =>
     value !== null && value < LEAST_NATIVE
       ? `the native arm reached ${value.toFixed(1)} % of the ideal, less than ${LEAST_NATIVE} %: its streams do not overlap either`
       : null,
   seconds: { quick: 1, standard: 1, thorough: 2 },
-  async measure(context): Promise<Measured> {
+  async measure(context) {
     const { blocks, samples, estimate } = await measureRuns(context);
+    const [first] = blocks as [PipelineRuns];
     const { value, ci95 } = estimate;
     const of = (values: (block: PipelineRuns) => Float64Array) => median(concat(...blocks.map(values)));
     const us = (values: (block: PipelineRuns) => Float64Array) => scaled(of(values), NS_PER_US).value;
@@ -102,8 +123,8 @@ export const pipeline: MetricDefinition = {
       details: {
         stages: STAGES,
         microBatches: MICRO_BATCHES,
-        blocksPerStage: blocks[0]?.blocks,
-        roundsPerStage: blocks[0]?.rounds,
+        blocksPerStage: first.blocks,
+        roundsPerStage: first.rounds,
         stageAloneUs: us(({ aloneNs }) => aloneNs),
         stageInPipelineUs: us(({ stageNs }) => stageNs),
         idealUs: IDEAL_STAGES * us(({ aloneNs }) => aloneNs),

@@ -1,4 +1,5 @@
 /** LLM-007: how long allocations of the size of a model's tensors take, each checked from outside while it is held. */
+import * as v from 'valibot';
 import type { AllocationApi, LargeAllocation } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
@@ -6,7 +7,8 @@ import { serialMedian } from '../../stats/serial.js';
 import { askSession, type SentAnswerOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { bulkCheck, invalidIfHidden, pastLayer } from '../served/bulk.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { choice, count, interval, quantity, rowOrReason, rows } from '../core/details.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { heldOutside } from '../core/returned-memory.js';
 import { type RowState, rowState } from '../core/row-state.js';
@@ -17,7 +19,7 @@ import { formatBytes } from '../../results/text/format-bytes.js';
 
 const SIZES = [GIB, 2 * GIB, 4 * GIB, 8 * GIB];
 const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly AllocationApi[];
-const HEADLINE: AllocationApi = 'cuMemAlloc';
+const HEADLINE = 'cuMemAlloc';
 /** Samples per row. With fewer than ten effective ones there is no interval. */
 const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
 /** Samples of a row past the layer. */
@@ -31,8 +33,33 @@ const SPARE_BYTES = GIB;
 const TOLERANCE = 0.01;
 const DEADLINE_MS = 60_000;
 
+const details = v.strictObject({
+  limitBytes: count('Least of what the process was granted, what it is told, and what the card has (bytes)'),
+  mostBytes: quantity('bytes', 'The largest block that it may take'),
+  largestBytes: count('Size of the block behind the value (bytes)'),
+  rows: rows(
+    rowOrReason(
+      { api: choice(APIS, 'The call that allocates'), bytes: count('Size of a block (bytes)') },
+      {
+        allocMs: quantity('ms', 'Median time of the allocation'),
+        ci95: interval('ms', 'allocMs'),
+        msPerGib: quantity('ms/GiB', 'The same per GiB'),
+        touchMs: quantity('ms', 'Median time of writing all of the block for the first time'),
+        freeMs: quantity('ms', 'Median time of the free'),
+        count: count('Allocations: the samples'),
+        backedBytes: v.nullable(
+          quantity('bytes', 'Least growth that NVML showed while a block was held; null if it does not report it'),
+        ),
+      },
+    ),
+    'A row per call and size',
+  ),
+});
+
+export type LargeAllocationDetails = v.InferOutput<typeof details>;
+
 interface Plan {
-  api: AllocationApi;
+  api: (typeof APIS)[number];
   bytes: number;
 }
 
@@ -114,7 +141,7 @@ async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes:
 
 const msPerGib = (ns: number, bytes: number): number => ns / NS_PER_MS / (bytes / GIB);
 
-function described({ api, bytes, samples, state }: Row) {
+function described({ api, bytes, samples, state }: Row): LargeAllocationDetails['rows'][number] {
   if (state) return { api, bytes, ...state };
   const ms = (of: (sample: Sample) => number) => serialMedian(samples.map((sample) => of(sample) / NS_PER_MS));
   const alloc = ms(({ allocNs }) => allocNs);
@@ -163,7 +190,7 @@ const servedCheck = (rows: readonly Row[]): Check =>
     }),
   );
 
-export const largeAllocation: MetricDefinition = {
+export const largeAllocation: MetricDefinition<LargeAllocationDetails> = {
   id: 'LLM-007',
   name: 'Large Tensor Allocation',
   category: 'llm',
@@ -176,8 +203,9 @@ export const largeAllocation: MetricDefinition = {
   needs: ['1.25 GiB', 'fresh processes'],
   functionName: 'measureLargeAllocation',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 3, standard: 3, thorough: 6 },
-  measure: (context): Promise<Measured> =>
+  measure: (context) =>
     inScene(context, async (scene) => {
       const tenant = await scene.enter({ id: FIRST_ID });
       const room = await roomOf(context, tenant);

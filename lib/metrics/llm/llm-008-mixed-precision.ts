@@ -1,4 +1,5 @@
 /** LLM-008: matrix products in each number format, and how much faster half precision is than single. */
+import * as v from 'valibot';
 import { fp32CeilingTflops, fp8CeilingTflops, type SmClock, tensorCeilingTflops } from '../../environment/ceilings.js';
 import type { GemmRate, GemmRates, GemmRatesRequest, NumberFormat } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
@@ -6,7 +7,8 @@ import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { type Collected, collect, concat } from '../core/collect.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { choice, count, interval, quantity, rows, text } from '../core/details.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -26,6 +28,46 @@ const BATCH = { leastLaunches: 20, leastNs: 50_000_000 } as const;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.2;
 const FLOPS_PER_TERAFLOP = 1e12;
+
+const NUMBERS = ['fp32', 'fp16', 'bf16', 'fp8 e4m3'] as const satisfies readonly NumberFormat[];
+
+const measuredRow = v.strictObject({
+  number: choice(NUMBERS, 'Format of the inputs'),
+  variant: text('The kernel that ran'),
+  tflops: quantity('TFLOPS', 'Median rate over batches of launches'),
+  ci95: interval('TFLOPS', 'tflops'),
+  launchUs: quantity('us', 'Median time of a launch'),
+  launchesOfBatch: count('Launches in a batch'),
+  flopsOfLaunch: quantity('FLOP', 'Operations of a launch'),
+  bytesOfLaunch: count('The three matrices (bytes)'),
+  smClockMhz: v.nullable(quantity('MHz', 'Highest SM clock while launches ran; null if NVML does not report it')),
+  ceilingTflops: v.nullable(quantity('TFLOPS', 'The peak rate at that clock; null if it is not known of this GPU')),
+  ofCeiling: v.nullable(quantity('ratio', 'The rate, divided by that peak rate')),
+  sampledElements: count('Elements of the product that were compared with double precision'),
+  worstError: quantity('ratio', 'Their largest error, relative to the square root of the side'),
+  checksum: text('Checksum of elements that the seed chose'),
+});
+const missingRow = v.strictObject({
+  number: measuredRow.entries.number,
+  unsupported: text('Why it was not measured; it then has no numbers'),
+});
+const side = count('Side of the matrices');
+
+const details = v.strictObject({
+  side,
+  computeCapability: text('Compute capability of the GPU'),
+  multiprocessors: count('Multiprocessors of the GPU'),
+  rounds: count('Rounds of batches of every format in turn: the samples'),
+  formats: rows(v.union([measuredRow, missingRow]), 'A row per format'),
+  sanity: rows(
+    v.union([v.strictObject({ side, ...measuredRow.entries }), v.strictObject({ side, ...missingRow.entries })]),
+    'FP32 at a size for which there are published results; only at tier thorough',
+  ),
+});
+
+export type MixedPrecisionDetails = v.InferOutput<typeof details>;
+type Row = MixedPrecisionDetails['formats'][number];
+type MeasuredRow = v.InferOutput<typeof measuredRow>;
 
 const CEILINGS: Record<NumberFormat, (clock: SmClock) => number | null> = {
   fp32: fp32CeilingTflops,
@@ -47,7 +89,7 @@ function ratios(block: GemmRates): Float64Array {
   return tflops(half).map((rate, i) => rate / (singles[i] as number));
 }
 
-function described(number: NumberFormat, blocks: readonly GemmRates[]) {
+function described(number: NumberFormat, blocks: readonly GemmRates[]): Row {
   const rates = blocks.flatMap((block) => rateOf(block, number) ?? []);
   const first = rates[0];
   if (!first) {
@@ -76,9 +118,6 @@ function described(number: NumberFormat, blocks: readonly GemmRates[]) {
     checksum: first.checksum,
   };
 }
-
-type Row = ReturnType<typeof described>;
-type MeasuredRow = Exclude<Row, { unsupported: string }>;
 
 const measuredRows = (rows: readonly Row[]): MeasuredRow[] =>
   rows.filter((row): row is MeasuredRow => !('unsupported' in row));
@@ -139,7 +178,11 @@ async function measureRounds(context: MeasureContext, session: Session, side: nu
 }
 
 /** FP32 at a size for which there are published results. */
-async function sanityRow(context: MeasureContext, session: Session, limit: number): Promise<Row & { side: number }> {
+async function sanityRow(
+  context: MeasureContext,
+  session: Session,
+  limit: number,
+): Promise<MixedPrecisionDetails['sanity'][number]> {
   const bytes = SANITY_BYTES * SANITY_SIDE ** 2;
   const common = { side: SANITY_SIDE, number: 'fp32' as const };
   if (bytes > limit / 2)
@@ -149,7 +192,7 @@ async function sanityRow(context: MeasureContext, session: Session, limit: numbe
   return { ...common, ...described('fp32', [block]) };
 }
 
-export const mixedPrecision: MetricDefinition = {
+export const mixedPrecision: MetricDefinition<MixedPrecisionDetails> = {
   id: 'LLM-008',
   name: 'Mixed Precision Support',
   category: 'llm',
@@ -162,6 +205,7 @@ export const mixedPrecision: MetricDefinition = {
   needs: ['tensor cores'],
   functionName: 'measureMixedPrecision',
   where: 'process',
+  details,
   besideNative: (_own, { details }) => {
     const slow = slowRows(measuredRows(details.formats as Row[]));
     return slow.length === 0
@@ -169,7 +213,7 @@ export const mixedPrecision: MetricDefinition = {
       : `the native arm is below a fifth of its ceiling: ${slow.map(shareText).join(', ')}`;
   },
   seconds: { quick: 4, standard: 5, thorough: 14 },
-  async measure(context): Promise<Measured> {
+  async measure(context) {
     const session = await context.session();
     const { limit } = await memoryRoom(session);
     const side = SIDES.find((each) => BYTES_OF_ALL * each ** 2 <= limit / 2);

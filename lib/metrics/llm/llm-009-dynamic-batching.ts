@@ -1,16 +1,19 @@
 /** LLM-009: how much the steps of a batching server vary at equal batch size, alone and beside others. */
+import * as v from 'valibot';
 import type { DynamicBatching, DynamicBatchingRequest } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { summarise } from '../../stats/summary.js';
 import { overlapAtWork } from '../../workers/activity.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import { count, interval, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { NS_PER_MS, NS_PER_US } from '../core/units.js';
-import { type Steps, type StepVariation, stepVariation } from './step-variation.js';
+import { meanBatch, type Steps, type StepVariation, stepVariation } from './step-variation.js';
+import { describedWeights, weightsField } from './weights.js';
 
 interface Times {
   /** Alone: number of steps to run. */
@@ -42,6 +45,53 @@ const OVERRUN = 0.25;
 /** Enough lead time for every tenant to fill its weights. */
 const LEADS = 6;
 const DEADLINE_MS = 180_000;
+
+const details = v.strictObject({
+  weights: weightsField,
+  variant: text('The kernel that ran'),
+  mostBatch: count('Most sequences in a step'),
+  load: quantity('ratio', 'Arrivals of all tenants, relative to the capacity of one that is alone'),
+  capacityPerSecond: v.nullable(
+    quantity('sequences/s', 'Capacity: throughput of steps of the largest batch back to back, alone'),
+  ),
+  rows: rows(
+    v.strictObject({
+      coTenants: count('Other tenants, which share the load'),
+      cv: v.nullable(
+        quantity(
+          'ratio',
+          'Standard deviation of steps from the median of their batch size, relative to it; null with too few steps of any size',
+        ),
+      ),
+      ci95: interval('ratio', 'cv'),
+      steps: count('Steps; beside co-tenants, those while all were working'),
+      meanBatch: v.nullable(quantity('sequences', 'Mean of the sequences in a step; null without a step')),
+      stepP50Ms: v.nullable(quantity('ms', 'Median time of a step')),
+      stepP99Ms: v.nullable(quantity('ms', '99th percentile of the same; null with too few steps')),
+      p99OverP50: v.nullable(quantity('ratio', 'stepP99Ms ÷ stepP50Ms')),
+      queueP50Us: v.nullable(quantity('us', 'Median time that sequences waited for their step to begin')),
+      queueP99Us: v.nullable(quantity('us', '99th percentile of the same; null with too few sequences')),
+      arrivalsPerSecond: quantity('sequences/s', 'Mean rate of arrivals at the measured tenant'),
+      offered: count('Sequences that arrived'),
+      served: count('Sequences that were served'),
+      sizes: v.optional(
+        rows(
+          v.strictObject({
+            batch: count('Sequences in a step'),
+            steps: count('Steps of that size'),
+            medianMs: quantity('ms', 'Their median time'),
+          }),
+          'A row per size with enough steps; without cv there is none',
+        ),
+      ),
+    }),
+    'The tenant alone, and beside co-tenants',
+  ),
+  besideReason: v.optional(text('Why there is no row beside co-tenants')),
+});
+
+export type DynamicBatchingDetails = v.InferOutput<typeof details>;
+type DescribedRow = DynamicBatchingDetails['rows'][number];
 
 export interface BatchingPlan extends Partial<Times> {
   sizes?: Sizes;
@@ -138,7 +188,7 @@ function together(served: readonly DynamicBatching[]): Beside {
   return { beside: row, reason: null };
 }
 
-function describeRow({ coTenants, batching, stepNs, stepBatch }: Row, variation: StepVariation | null) {
+function describeRow({ coTenants, batching, stepNs, stepBatch }: Row, variation: StepVariation | null): DescribedRow {
   const [steps, queue] = [summarise(stepNs), summarise(batching.queueNs)];
   const ms = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_MS);
   const us = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_US);
@@ -147,7 +197,7 @@ function describeRow({ coTenants, batching, stepNs, stepBatch }: Row, variation:
     cv: variation?.cv ?? null,
     ci95: variation?.ci95 ?? null,
     steps: stepNs.length,
-    meanBatch: stepBatch.reduce((sum, batch) => sum + batch, 0) / stepBatch.length,
+    meanBatch: meanBatch(stepBatch),
     stepP50Ms: ms(steps?.p50),
     stepP99Ms: ms(steps?.p99),
     p99OverP50: steps?.p99 == null ? null : steps.p99 / steps.p50,
@@ -178,13 +228,13 @@ function checksOf(alone: DynamicBatching, variation: StepVariation | null): Chec
   ];
 }
 
-function judge({ mostBatch, alone, beside, reason }: Played): Measured {
+function judge({ mostBatch, alone, beside, reason }: Played): Measured<DynamicBatchingDetails> {
   if (alone.unsupported !== null) return unsupported(alone.unsupported);
   const variation = stepVariation(alone, ENOUGH_STEPS);
   const checks = checksOf(alone, variation);
   const rows = [describeRow({ coTenants: 0, batching: alone, ...stepsOf(alone) }, variation)];
   if (beside) rows.push(describeRow(beside, stepVariation(beside, FEWEST_BESIDE)));
-  const { n, k, layers, variant, capacityPerS } = alone;
+  const { variant, capacityPerS } = alone;
   return {
     ...invalidBy(checks),
     value: variation?.cv ?? null,
@@ -192,7 +242,7 @@ function judge({ mostBatch, alone, beside, reason }: Played): Measured {
     processes: 1,
     headline: null,
     details: {
-      weights: { n, k, layers, number: 'fp16' },
+      weights: describedWeights(alone),
       variant,
       mostBatch,
       load: LOAD,
@@ -208,13 +258,13 @@ const stepsOf = ({ stepNs, stepBatch }: DynamicBatching): Steps => ({ stepNs, st
 
 /** With a given plan, for tests; without one tier and device decide. */
 export const dynamicBatchingBy =
-  (plan: BatchingPlan = {}): MetricDefinition['measure'] =>
+  (plan: BatchingPlan = {}): MetricDefinition<DynamicBatchingDetails>['measure'] =>
   (context) =>
     withTenants(context, { topology: separable(context.system) ? 'separate' : 'shared' }, async (populated) =>
       judge(await play(context, populated, plan)),
     );
 
-export const dynamicBatching: MetricDefinition = {
+export const dynamicBatching: MetricDefinition<DynamicBatchingDetails> = {
   id: 'LLM-009',
   name: 'Dynamic Batching Latency Variance',
   category: 'llm',
@@ -227,6 +277,7 @@ export const dynamicBatching: MetricDefinition = {
   needs: ['512 MiB of GPU memory', 'several tenants for the row beside co-tenants'],
   functionName: 'measureDynamicBatching',
   where: 'fresh-processes',
+  details,
   seconds: { quick: 4, standard: 6, thorough: 12 },
   measure: dynamicBatchingBy(),
 };

@@ -1,14 +1,17 @@
 /** LLM-010: how much faster a transformer block is on several GPUs, which add up its activations through NCCL. */
+import * as v from 'valibot';
 import type { PreparedShard } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { count, described, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { serialMedian } from '../../stats/serial.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { memoryLimit, Unavailable, unlessUnavailable } from '../nccl/gpu-workers.js';
-import { describedRanks, join, leaveAll, type Ranks, withRanks } from '../nccl/ranks.js';
+import { describedRanks, join, leaveAll, type Ranks, ranksFields, withRanks } from '../nccl/ranks.js';
 import {
+  blockRow,
   type BlockSizes,
   measureSharded,
   prepareShard,
@@ -41,6 +44,26 @@ const JOIN_MS = 60_000;
 /** Numbers of ranks that can share a block; they divide its columns. */
 const COUNTS: readonly number[] = [2, 4, 8, 16];
 
+const details = v.strictObject({
+  ranks: count('Ranks behind the value, each on a GPU of its own'),
+  block: described(
+    v.strictObject({
+      tokens: count('Tokens in a step'),
+      hidden: count('Values per token'),
+      mlp: count('Width of the MLP'),
+      number: text('Format of weights and activations'),
+      flops: quantity('FLOP', 'Operations of a step'),
+      weightBytes: count('Weights (bytes)'),
+    }),
+    'The transformer block, whole',
+  ),
+  variant: text('Kernel of the matrix products'),
+  rows: rows(blockRow, 'A row per number of ranks'),
+  ...ranksFields,
+});
+
+export type MultiGpuScalingDetails = v.InferOutput<typeof details>;
+
 export interface ScalingPlan {
   sizes?: BlockSizes;
   steps?: Steps;
@@ -64,7 +87,7 @@ async function sizesFor(context: MeasureContext, ranks: Ranks, plan: ScalingPlan
 interface Outcome {
   sizes: BlockSizes;
   whole: PreparedShard;
-  rows: ReturnType<typeof rowOf>[];
+  rows: MultiGpuScalingDetails['rows'];
   measured: Sharded[];
 }
 
@@ -88,8 +111,8 @@ async function measureCounts(context: MeasureContext, ranks: Ranks, plan: Scalin
   return outcome;
 }
 
-function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measured {
-  const [largest, row] = [measured.at(-1) as Sharded, rows.at(-1) as ReturnType<typeof rowOf>];
+function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measured<MultiGpuScalingDetails> {
+  const [largest, row] = [measured.at(-1) as Sharded, rows.at(-1) as Outcome['rows'][number]];
   const checks = [...measured.flatMap((each) => each.checks), speedupCheck(row)];
   const ratios = speedups(largest);
   const { value, ci95 } = serialMedian(ratios);
@@ -113,7 +136,7 @@ function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measur
 
 /** With a given plan, for tests. */
 export const multiGpuScalingBy =
-  (plan: ScalingPlan = {}): MetricDefinition['measure'] =>
+  (plan: ScalingPlan = {}): MetricDefinition<MultiGpuScalingDetails>['measure'] =>
   (context) =>
     unlessUnavailable(() =>
       withRanks(
@@ -123,7 +146,7 @@ export const multiGpuScalingBy =
       ),
     );
 
-export const multiGpuScaling: MetricDefinition = {
+export const multiGpuScaling: MetricDefinition<MultiGpuScalingDetails> = {
   id: 'LLM-010',
   name: 'Multi-GPU Scaling Factor',
   category: 'llm',
@@ -140,6 +163,7 @@ export const multiGpuScaling: MetricDefinition = {
   needs: ['two GPUs', 'NCCL'],
   functionName: 'measureMultiGpuScaling',
   where: 'fresh-processes',
+  details,
   lineCharts: [
     {
       title: 'Speed-up against number of GPUs',

@@ -3,6 +3,7 @@
  * right.
  */
 import { createHash, randomInt } from 'node:crypto';
+import * as v from 'valibot';
 import type { BlockSample, StepsRequest, StepTimes } from '../../native/addon-types.js';
 import { BenchError } from '../../errors/bench-error.js';
 import type { Check } from '../../results/document.js';
@@ -10,6 +11,7 @@ import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { count, interval, quantity, text } from '../core/details.js';
 import type { Ranks } from '../nccl/ranks.js';
 
 const TASK_MS = 120_000;
@@ -46,6 +48,22 @@ export interface Sharded {
   checks: Check[];
   checksum: string;
 }
+
+/** A row of the details. */
+export const blockRow = v.strictObject({
+  ranks: count('Ranks, each on a GPU of its own'),
+  wholeMs: quantity('ms', 'Median time of a step of the whole block on one GPU'),
+  stepMs: quantity('ms', 'Median time of a step of its shards on all ranks, with all-reduces'),
+  speedup: quantity('ratio', 'wholeMs ÷ stepMs, median over rounds'),
+  ci95: interval('ratio', 'speedup'),
+  efficiency: quantity('ratio', 'speedup ÷ ranks'),
+  allReducesMs: quantity('ms', "Median time of a step's all-reduces alone"),
+  communicationPercent: quantity('%', 'That time, of stepMs'),
+  busGbPerSecond: quantity('GB/s', 'Bus bandwidth of those all-reduces, counted as in nccl-tests'),
+  checksum: text('Checksum of sampled results'),
+});
+
+type BlockRow = v.InferOutput<typeof blockRow>;
 
 const failed = (failure: string): BenchError => new BenchError('WORKER', `${failure}.`);
 
@@ -125,11 +143,7 @@ function clockCheck(ranks: number, windows: readonly Timed[]): Check {
  * A speedup above the number of ranks is impossible; one below 1 is possible, but no scaling. Neither is valid by the
  * metric's definition.
  */
-export function speedupCheck({
-  ranks,
-  speedup,
-  communicationPercent,
-}: Omit<ReturnType<typeof rowOf>, 'checksum'>): Check {
+export function speedupCheck({ ranks, speedup, communicationPercent }: Omit<BlockRow, 'checksum'>): Check {
   const passed = speedup >= 1 && speedup <= MOST_OF_RANKS * ranks;
   const why =
     speedup < 1
@@ -196,8 +210,8 @@ export async function measureSharded(
 export const speedups = ({ whole, sharded }: Pick<Sharded, 'whole' | 'sharded'>): Float64Array =>
   whole.map((ms, round) => ms / (sharded[round] as number));
 
-/** A row of the details. `reducedBytes`: added up by a step's all-reduces. */
-export function rowOf(measured: Sharded, reducedBytes: number) {
+/** `reducedBytes`: added up by a step's all-reduces. */
+export function rowOf(measured: Sharded, reducedBytes: number): BlockRow {
   const { ranks, whole, sharded, reduced, checksum } = measured;
   const { value: speedup, ci95 } = serialMedian(speedups(measured));
   const [wholeMs, stepMs, allReducesMs] = [whole, sharded, reduced].map((ms) => median(ms).value) as [
@@ -214,7 +228,6 @@ export function rowOf(measured: Sharded, reducedBytes: number) {
     efficiency: speedup / ranks,
     allReducesMs,
     communicationPercent: (100 * allReducesMs) / stepMs,
-    /** Counted as in nccl-tests. */
     busGbPerSecond: (reducedBytes * 2 * (ranks - 1)) / ranks / allReducesMs / 1e6,
     checksum,
   };

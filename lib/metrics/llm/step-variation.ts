@@ -24,6 +24,10 @@ export interface StepVariation {
   sizes: SizeOfSteps[];
 }
 
+/** Null without a step. */
+export const meanBatch = (stepBatch: readonly number[]): number | null =>
+  stepBatch.length === 0 ? null : mean([...stepBatch]);
+
 /** Null if no batch size has `fewest` steps; sizes with fewer are left out. */
 export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number): StepVariation | null {
   const bySize = new Map<number, number[]>();

@@ -1,7 +1,9 @@
 /** Stops between tokens, e.g. by a compute limit that holds a tenant back for a while. A median does not show them. */
 import { sum } from 'simple-statistics';
+import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
+import { count, described, quantity } from '../core/details.js';
 import { NS_PER_MS } from '../core/units.js';
 
 /** A step is a stop from this many times the median on. */
@@ -9,13 +11,16 @@ const STOP = 10;
 /** Share of the time, in per cent, from which on the median misleads. */
 const MOST_LOST_PERCENT = 5;
 
-export interface Stops {
-  count: number;
-  /** Null if there was none. */
-  longestMs: number | null;
-  /** Share of the time between tokens that stops took, beyond a median step each. */
-  lostPercent: number;
-}
+export const stopsField = described(
+  v.strictObject({
+    count: count('Number of stops'),
+    longestMs: v.nullable(quantity('ms', 'The longest; null without one')),
+    lostPercent: quantity('%', 'Time between tokens that stops took, beyond a median step each'),
+  }),
+  `Steps of at least ${STOP} times the median`,
+);
+
+export type Stops = v.InferOutput<typeof stopsField>;
 
 export function stopsIn(tokenNs: readonly number[]): Stops {
   const { value: usual } = median(tokenNs);

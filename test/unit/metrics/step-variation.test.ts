@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepVariation } from '../../../lib/metrics/llm/step-variation.js';
+import { meanBatch, stepVariation } from '../../../lib/metrics/llm/step-variation.js';
 import { shuffled } from '../../../lib/stats/random.js';
 
 /** `count` steps of a batch, alternately longer and shorter than `medianNs` by `part`; one is at the median. */
@@ -60,5 +60,15 @@ describe('variation of steps', () => {
     };
     expect(width(spread)).toBeGreaterThan(0);
     expect(width(burst)).toBeGreaterThan(2 * width(spread));
+  });
+});
+
+describe('the mean batch', () => {
+  it('is that of all steps', () => {
+    expect(meanBatch([1, 1, 4])).toBe(2);
+  });
+
+  it('is null without a step', () => {
+    expect(meanBatch([])).toBeNull();
   });
 });
