@@ -4,7 +4,6 @@ import { commonDetails } from '../dist/metrics/core/details.js';
 import { metrics } from '../dist/metrics/registry.js';
 import { table } from './markdown.js';
 
-const described = metrics.filter(({ details }) => details !== undefined);
 const wrappers = ['optional', 'nullable'];
 const simple = { number: 'number', string: 'text', boolean: 'true or false', null: 'null', unknown: 'any' };
 
@@ -70,7 +69,7 @@ number may have any part of them, and older documents may have others.
 
 ${fieldsTable(commonDetails.entries)}
 
-${described
+${metrics
   .map(
     ({ id, name, functionName, details }) =>
       `## ${id} ${name}\n\nFrom \`${functionName}\`.\n\n${fieldsTable(details.entries)}`,
@@ -101,11 +100,11 @@ const relaxed = (schema) =>
 
 /** Adds the details of every metric to the JSON Schema of a document, whose results are `$defs.result`. */
 export function withDetails({ $defs: { result, ...others }, ...document }, schemaOf) {
-  const allOf = described.map(({ id }) => ({
+  const allOf = metrics.map(({ id }) => ({
     if: { properties: { id: { const: id } } },
     then: { properties: { details: { $ref: `#/$defs/${id}` } } },
   }));
-  const schemas = described.map(({ id, details: { entries } }) => {
+  const schemas = metrics.map(({ id, details: { entries } }) => {
     const { $schema: _, ...schema } = relaxed(schemaOf(v.strictObject({ ...entries, ...commonDetails.entries })));
     return [id, schema];
   });

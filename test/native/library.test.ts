@@ -95,7 +95,7 @@ describe('bad options', () => {
       { iteration: 5 },
       TypeError,
       'Expected options out of device, warmup, iterations, resolution, path, simulate, samples, tier, seed, workload, model, ' +
-        "signal, onProgress but received 'iteration'.",
+        "signal, onProgress but received 'iteration': did you mean iterations?",
     ],
   ];
 

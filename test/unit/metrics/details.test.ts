@@ -62,6 +62,9 @@ const isDescribed = (schema: v.GenericSchema): boolean =>
   ('wrapped' in schema && isDescribed((schema as unknown as { wrapped: v.GenericSchema }).wrapped));
 
 describe('the schema of details', () => {
+  it('is beside the definition of every metric', () =>
+    expect(metrics.filter(({ details }) => details === undefined).map(({ id }) => id)).toEqual([]));
+
   const own = metrics.flatMap(({ id, details }) => (details ? [[id, details] as const] : []));
 
   it.each([...own, ['every result', commonDetails] as const])('of %s says of every field what it is', (_, details) => {

@@ -53,7 +53,7 @@ describe('the options of a monitor', () => {
     ['a number as a path', { csv: 3 }, 'Expected csv to be the path of a file but received 3.', TypeError],
     ['text as a flag', { simulate: 'yes' }, 'Expected simulate to be true or false but received \'yes\'.', TypeError],
     ['text as a callback', { onSample: 'x' }, 'Expected onSample to be a function but received \'x\'.', TypeError],
-    ['an unknown option', { interval: 100 }, "Expected options out of device, intervalMs, csv, simulate, onSample, onMissing, onError but received 'interval'.", TypeError],
+    ['an unknown option', { interval: 100 }, "Expected options out of device, intervalMs, csv, simulate, onSample, onMissing, onError but received 'interval': did you mean intervalMs?", TypeError],
   ])('refuse %s', (_, options, message, Kind) => {
     const resolve = () => resolveMonitorOptions(options as MonitorOptions);
     expect(resolve).toThrow(Kind);
