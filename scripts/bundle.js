@@ -17,7 +17,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtParts, checkParts } from './built-parts.js';
 
-const MAX_MIB = 40;
+const MAX_MIB = 32;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const name = `gpu-virt-bench-linux-${process.arch}`;
 const archive = join(process.cwd(), `${name}.tar.xz`);
@@ -51,8 +51,10 @@ try {
     copy(path);
   copy('build/Release/gpu_virt_bench.node');
   for (const part of builtParts) copy(`build/Release/${part}`);
-  const dependencies = run('npm', ['ls', '--omit=dev', '--all', '--parseable']).split('\n').slice(1).filter(Boolean);
-  for (const path of dependencies) copy(relative(root, path));
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  // `devOptional`: installed here for development, and a peer that a dependency can do without, such as TypeScript.
+  for (const [path, { dev, devOptional }] of Object.entries(packages))
+    if (path !== '' && !dev && !devOptional) copy(path);
   cpSync(process.execPath, join(staging, name, 'node'));
   const launcher = join(staging, name, 'gpu-virt-bench');
   writeFileSync(

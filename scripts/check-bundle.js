@@ -1,6 +1,6 @@
 // Unpacks the bundle that scripts/bundle.js made here and uses it where no Node is in PATH: what a GPU server gets.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,6 +20,8 @@ function run(command, args, cwd) {
 }
 
 run('tar', ['-xJf', join(process.cwd(), `${name}.tar.xz`), '-C', folder], folder);
+if (existsSync(join(folder, name, 'app/node_modules/typescript')))
+  fail('Expected no TypeScript in the bundle: it runs compiled code.');
 const program = join(folder, name, 'gpu-virt-bench');
 const once = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1'];
 run(program, ['exec', ...once, '--output', 'out', '--', '/bin/true'], folder);
