@@ -2,7 +2,7 @@
 import { planComparison } from './api/compare.js';
 import { type ComparisonHooks, measureComparison, type Tolerance } from './api/comparison.js';
 import { type Measuring, metricOptions } from './api/measuring.js';
-import type { WantedRounds } from './api/rounds.js';
+import { MOST_POSSIBLE, type WantedRounds } from './api/rounds.js';
 import { measureRun, planRun } from './api/run.js';
 import { expected } from './errors/expected.js';
 import { checkOptions, type Known } from './errors/known-options.js';
@@ -210,6 +210,6 @@ export function roundsOf({ rounds, detect, maxRounds }: Given<'rounds' | 'detect
 }
 
 function wholeNumber(name: string, value: number, least: number): number {
-  if (Number.isInteger(value) && value >= least) return value;
-  throw new RangeError(`Expected ${name} to be an integer of at least ${least} but received ${value}.`);
+  if (Number.isInteger(value) && value >= least && value <= MOST_POSSIBLE) return value;
+  throw expected(name, `an integer from ${least} to ${MOST_POSSIBLE}`, value, RangeError);
 }

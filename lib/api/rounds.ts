@@ -5,6 +5,9 @@ import { type Aim, checkDetectable, FEWEST_ROUNDS } from '../run/effects/detect.
 import { planWithin } from '../run/plan/budget.js';
 import { ROUNDS } from '../run/plan/plan.js';
 
+/** The most rounds that can be asked for. */
+export const MOST_POSSIBLE = 1_000;
+
 /** Null: the tier decides. */
 export type WantedRounds = number | Aim | null;
 

@@ -168,7 +168,8 @@ describe('compareSystems', () => {
 
   it.each([
     [{ systems: ['native'] }, /at least two systems to compare but received 1/],
-    [{ systems: ['native', 'fcsp'], rounds: 0 }, /rounds to be an integer of at least 1 but received 0/],
+    [{ systems: ['native', 'fcsp'], rounds: 0 }, /rounds to be an integer from 1 to 1000 but received 0/],
+    [{ systems: ['native', 'fcsp'], rounds: 1001 }, /rounds to be an integer from 1 to 1000 but received 1001/],
     [{ systems: ['native', 'native'] }, /native twice/],
   ])('refuses %j', async (options, message) => {
     const refused = expect(bench.compareSystems({ ...options, simulate: true })).rejects;

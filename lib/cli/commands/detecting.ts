@@ -1,4 +1,5 @@
 /** `compare --detect`: its options, and the text about the resulting plan. */
+import { MOST_POSSIBLE } from '../../api/rounds.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { percentOf } from '../../report/tables/detection.js';
 import { plain } from '../../results/text/plain.js';
@@ -11,8 +12,6 @@ export interface RawDetecting {
 }
 
 const MOST_PERCENT = 100;
-/** The same limit as that of --rounds. */
-export const MOST_POSSIBLE = 1_000;
 
 /** Null without --detect. */
 export function parseAim({ detect, maxRounds, rounds }: RawDetecting): Aim | null {

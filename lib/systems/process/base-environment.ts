@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { realPath } from '../proof/ld-preload.js';
 
-const inherited = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|TMPDIR|GVB_SIM|GVB_SIM_COMMAND)$/;
+const inherited = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|TMPDIR|GVB_SIM|GVB_SIM_COMMAND|GVB_CHECK_DETAILS)$/;
 
 /** File names of known layers, and of this tool's own interposer. */
 const layerFile = /^lib(vgpu|fcsp|hami|gemhook|gpushare|cuda-control|gvb[-_]?interpose)[\w.-]*\.so/;
