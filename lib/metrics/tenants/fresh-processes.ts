@@ -117,10 +117,7 @@ export const startContext = described(
 );
 
 /** The first process's context function; the proofs compare the owners in all other processes with it. */
-function contextDetails([first]: readonly Pick<
-  StartUpAnswer,
-  'contextFunction' | 'contextOwner' | 'loadingMode'
->[]) {
+function contextDetails([first]: readonly Pick<StartUpAnswer, 'contextFunction' | 'contextOwner' | 'loadingMode'>[]) {
   return { function: first?.contextFunction, owner: first?.contextOwner ?? null, loadingMode: first?.loadingMode };
 }
 
