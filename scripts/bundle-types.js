@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { declarationOf, namedIn } from './schema-types.js';
@@ -107,5 +108,6 @@ export async function bundleTypes() {
       'Expected one file of types without schemas. Give the schema behind a public type its name (named).',
     );
   for (const { file } of files) rmSync(file);
-  writeFileSync(join(dist, 'index.d.ts'), code);
+  const style = await resolveConfig(join(dist, 'index.d.ts'));
+  writeFileSync(join(dist, 'index.d.ts'), await format(code, { ...style, parser: 'typescript' }));
 }

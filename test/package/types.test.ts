@@ -28,10 +28,10 @@ function compiled(source: string, options: object = {}): string {
 
 /** The names of an export list, as users write them. */
 const exported = (kind: 'export' | 'export type'): string[] =>
-  new RegExp(`^${kind} \\{ (.*) \\};$`, 'm')
-    .exec(readFileSync(bundled, 'utf8'))?.[1]
-    ?.split(', ')
-    .map((name) => name.replace(/^.* as /, '')) ?? [];
+  (new RegExp(`^${kind} \\{([^}]*)\\};$`, 'm').exec(readFileSync(bundled, 'utf8'))?.[1] ?? '')
+    .split(',')
+    .map((name) => name.trim().replace(/^.* as /, ''))
+    .filter((name) => name !== '');
 
 const imports = `import * as built from '${join(root, 'dist/index.js')}';
 import * as own from '${join(root, 'lib/index.js')}';
