@@ -9,19 +9,30 @@
 #include "bench/llm/normal.h"
 #include "bench/llm/normal_value.h"
 #include "bench/llm/tensor_map.h"
+#include "bench/nccl/part_value.h"
 #include "test/check.h"
 
 using namespace gvb;
 
 namespace {
 
-// Every finite value of a format decodes and encodes to itself, and the middle of two neighbours rounds to the even
-// one.
+// The value of a format's bits by its definition (IEEE 754-2019, 3.4; for E4M3 the Open Compute Project's FP8).
+template <class Format>
+double defined_value(uint32_t bits) {
+  const uint32_t fraction = bits & ((1u << Format::kMantissa) - 1), exponent = bits >> Format::kMantissa;
+  const int bias = (1 << (Format::kExponent - 1)) - 1;
+  const double significand = (exponent == 0 ? 0 : 1) + std::ldexp(fraction, -static_cast<int>(Format::kMantissa));
+  return std::ldexp(significand, (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias);
+}
+
+// Every finite value of a format is as defined, decodes and encodes to itself, and the middle of two neighbours rounds
+// to the even one.
 template <class Format>
 void test_format() {
   const uint32_t largest = Format::kLargest;
   for (uint32_t bits = 0; bits <= largest; ++bits) {
     const float value = decode<Format>(bits);
+    CHECK_EQUAL(double{value}, defined_value<Format>(bits));
     CHECK_EQUAL(encode<Format>(value), bits);
     CHECK_EQUAL(decode<Format>(encode<Format>(-value)), -value);
     if (bits == largest) continue;
@@ -48,6 +59,21 @@ void test_formats() {
   CHECK_EQUAL(decode<E4m3>(0x01), std::ldexp(1.0f, -9));
   CHECK_EQUAL(decode<E4m3>(0x7e), 448.0f);
   CHECK(std::isinf(decode<F16>(0x7c00)) && std::isinf(decode<Bf16>(0xff80)));
+}
+
+// The first outputs of SplitMix64 from the state 1234567, as its published implementations give them; the others were
+// computed with integers of any size in another language.
+void test_random_numbers() {
+  constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
+  const uint64_t outputs[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
+                              16408922859458223821u};
+  uint64_t state = 1234567;
+  for (const uint64_t output : outputs) CHECK_EQUAL(mixed(state += kStep), output);
+  CHECK_EQUAL(part_value(0, 0, 0), 0u);
+  CHECK_EQUAL(part_value(12345, 7, 99), 332488u);
+  CHECK_EQUAL(part_value((uint64_t{1} << 40) + 3, 15, 0xffffffff), 161844u);
+  CHECK_NEAR(normal_value(7, 0), 1.2125041, 1e-6);
+  CHECK_NEAR(normal_value(42, 123456789), -0.827155, 1e-6);
 }
 
 void test_normal_moments() {
@@ -235,6 +261,7 @@ void test_gemm_of_layers(DeviceSession& session) {
 
 int main() {
   test_formats();
+  test_random_numbers();
   test_normal_moments();
   const Driver& driver = Driver::load(std::nullopt);
   CHECK(driver.simulated);
