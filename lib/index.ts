@@ -159,7 +159,6 @@ export type { GpuProcessSample, GpuSample } from './monitor/sample.js';
 export { MonitorError, type MonitorSummary, type WatchedGpu } from './monitor/summary.js';
 export { getProvenance, type InventoryOptions, listDevices, listMetrics } from './inventory.js';
 export type { Format } from './report/formats.js';
-export type { CommonDetails } from './metrics/core/details.js';
 export type { Category, MeasureOptions, MetricInfo, Progress } from './metrics/core/metric.js';
 export type { PerChoice } from './metrics/core/per.js';
 export type { DecoderModel, WorkloadName } from './metrics/llm/workloads.js';

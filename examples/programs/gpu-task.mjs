@@ -7,16 +7,16 @@ import {
   measureKernelLaunch,
   measureMemoryAllocation,
   measureMixedPrecision,
-  measurePipeline,
-  measureTokenLatency,
+  measureMultiStream,
+  measureTokenGeneration,
 } from 'gpu-virt-bench';
 
 const tasks = {
   'short-compute': (options) => measureAttention(options),
   'long-compute': (options) => measureMixedPrecision({ ...options, iterations: 20, warmup: 2 }),
   memory: (options) => measureMemoryAllocation({ ...options, iterations: 200, warmup: 10 }),
-  transfer: (options) => measurePipeline({ ...options, iterations: 30, warmup: 3 }),
-  inference: (options) => measureTokenLatency({ ...options, workload: 'T1' }),
+  transfer: (options) => measureMultiStream({ ...options, iterations: 30, warmup: 3 }),
+  inference: (options) => measureTokenGeneration({ ...options, workload: 'T1' }),
   // The wall time of this one is that of a start: driver, context, module, first kernel.
   'cold-start': (options) => measureKernelLaunch({ ...options, iterations: 1, warmup: 0 }),
 };

@@ -32,7 +32,7 @@ const HONEST = 'cuLaunchKernel=1000000000';
 
 describe('LLM-002', () => {
   it('has a rate under the layer while that does all work', async () =>
-    expect(await lazily('measureKvCacheGrowth', HONEST)).toMatchObject({ status: 'ok' }));
+    expect(await lazily('measureKvCacheAllocation', HONEST)).toMatchObject({ status: 'ok' }));
 
   it.each([
     [
@@ -44,19 +44,19 @@ describe('LLM-002', () => {
     ['the kernel that reads is skipped', 'kernel=gvb_read_ends', /an allocation succeeded without memory of its own/],
     ['pages are not given back', 'memory=kept', /^memory returned: worst drift of a block/],
   ])('has none where %s', async (_, lazy, reason) => {
-    const result = await lazily('measureKvCacheGrowth', lazy);
+    const result = await lazily('measureKvCacheAllocation', lazy);
     expect(result).toMatchObject({ status: 'invalid', value: null, stats: null });
     expect(result.reason).toMatch(reason);
   });
 
   it('has none where pages are never made accessible', async () => {
-    const result = await lazily('measureKvCacheGrowth', 'cuMemSetAccess=100');
+    const result = await lazily('measureKvCacheAllocation', 'cuMemSetAccess=100');
     expect(result).toMatchObject({ status: 'failed', value: null });
     expect(result.reason).toMatch(/CUDA_ERROR_ILLEGAL_ADDRESS .* while verifying an allocation/);
   });
 
   it('is unsupported if half of the memory holds too few pages', async () =>
-    expect(await limited('measureKvCacheGrowth', 'quota=20MiB')).toMatchObject({
+    expect(await limited('measureKvCacheAllocation', 'quota=20MiB')).toMatchObject({
       status: 'unsupported',
       reason: 'half of 20 MiB holds fewer than 16 pages',
     }));
@@ -123,20 +123,20 @@ describe('LLM-005', () => {
 
 describe('LLM-006', () => {
   it('has a value under the layer while that does all work', async () =>
-    expect(await lazily('measurePipeline', HONEST)).toMatchObject({ status: 'ok' }));
+    expect(await lazily('measureMultiStream', HONEST)).toMatchObject({ status: 'ok' }));
 
   it.each([
     ['streams do not wait for each other', 'cuStreamWaitEvent=0', /^stage \d of micro-batch \d+ /],
     ['stages are skipped', 'cuLaunchKernel=200', /was launched successfully but did not run/],
     ['all stages are skipped', 'kernel=gvb_stage', /was launched successfully but did not run/],
   ])('has none where %s', async (_, lazy, reason) => {
-    const result = await lazily('measurePipeline', lazy);
+    const result = await lazily('measureMultiStream', lazy);
     expect(result).toMatchObject({ status: 'invalid', value: null, details: {} });
     expect(result.reason).toMatch(reason);
   });
 
   it('has none if the host does not wait for the device', async () => {
-    const result = await lazily('measurePipeline', 'cuStreamSynchronize=0');
+    const result = await lazily('measureMultiStream', 'cuStreamSynchronize=0');
     expect(result).toMatchObject({ status: 'invalid', value: null });
   });
 });
@@ -158,15 +158,15 @@ describe('a call that fails leaves nothing behind', () => {
     recorded.named(name).length - (name === failing ? 1 : 0);
 
   it.each([
-    ['measureKvCacheGrowth', 'cuMemCreate', 300],
-    ['measureKvCacheGrowth', 'cuMemMap', 300],
-    ['measureKvCacheGrowth', 'cuMemSetAccess', 300],
-    ['measureKvCacheGrowth', 'cuMemAllocAsync', 300],
+    ['measureKvCacheAllocation', 'cuMemCreate', 300],
+    ['measureKvCacheAllocation', 'cuMemMap', 300],
+    ['measureKvCacheAllocation', 'cuMemSetAccess', 300],
+    ['measureKvCacheAllocation', 'cuMemAllocAsync', 300],
     ['measureMemoryPool', 'cuMemAllocAsync', 10],
-    ['measurePipeline', 'cuMemHostAlloc', 2],
-    ['measurePipeline', 'cuEventCreate', 40],
-    ['measurePipeline', 'cuEventRecord', 90],
-    ['measurePipeline', 'cuLaunchKernel', 90],
+    ['measureMultiStream', 'cuMemHostAlloc', 2],
+    ['measureMultiStream', 'cuEventCreate', 40],
+    ['measureMultiStream', 'cuEventRecord', 90],
+    ['measureMultiStream', 'cuLaunchKernel', 90],
   ] as const)('%s: %s, call %i', async (name, call, at) => {
     const requests = [[name, { iterations: 3 }]] as const;
     const { results, recorded } = await measureRecorded(requests, { sim: { ...card, fail: `${call}:2@${at}` } });

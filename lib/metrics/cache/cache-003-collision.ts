@@ -139,7 +139,7 @@ function tooSmall({ points: [first], multiprocessors }: Swept): string | null {
   return `a set of ${formatBytes(setBytes)} is less than ${formatBytes(LEAST_BYTES)} for each of ${multiprocessors} multiprocessors`;
 }
 
-function judge(swept: Swept, quotaPercent: number | null): Measured<CacheCollisionDetails> {
+function judge(swept: Swept, quotaPercent: number | null): Measured<WorkingSetCollisionDetails> {
   const { calibration, points } = swept;
   const unfit = indistinct(calibration) ?? tooSmall(swept);
   if (unfit !== null) return unsupported(unfit, { calibration });
@@ -162,7 +162,7 @@ function judge(swept: Swept, quotaPercent: number | null): Measured<CacheCollisi
   };
 }
 
-async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Measured<CacheCollisionDetails>> {
+async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Measured<WorkingSetCollisionDetails>> {
   const quotaPercent = setsQuotas(context) ? 100 / TENANTS : null;
   try {
     const swept = await withQuotas(context, Array<number | null>(TENANTS).fill(quotaPercent), (scene, workers) =>
@@ -177,7 +177,7 @@ async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Me
 
 /** With a plan of its own, for tests; the tier decides where there is none. */
 export const cacheCollisionBy =
-  (plan?: CollisionPlan): MetricDefinition<CacheCollisionDetails>['measure'] =>
+  (plan?: CollisionPlan): MetricDefinition<WorkingSetCollisionDetails>['measure'] =>
   (context) =>
     measure(context, plan ?? PLANS[context.options.tier]);
 
@@ -209,9 +209,9 @@ const details = v.strictObject({
   calibration: calibrationDetails,
 });
 
-export type CacheCollisionDetails = v.InferOutput<typeof details>;
+export type WorkingSetCollisionDetails = v.InferOutput<typeof details>;
 
-export const cacheCollision: MetricDefinition<CacheCollisionDetails> = {
+export const cacheCollision: MetricDefinition<WorkingSetCollisionDetails> = {
   id: 'CACHE-003',
   name: 'Working Set Collision Impact',
   category: 'cache',
@@ -222,7 +222,7 @@ export const cacheCollision: MetricDefinition<CacheCollisionDetails> = {
     'loss of the rate at which one of four tenants reads its working set again, the worst, from sets of an eighth of the L2 cache together to twice the cache',
   delta: { absolute: 2 },
   needs: ['four tenants'],
-  functionName: 'measureCacheCollision',
+  functionName: 'measureWorkingSetCollision',
   where: 'fresh-processes',
   details,
   seconds: { quick: 2, standard: 12, thorough: 40 },
@@ -243,4 +243,4 @@ export const cacheCollision: MetricDefinition<CacheCollisionDetails> = {
  * and shares of the multiprocessors do. From tier `standard` on `details.rows[]` has the sizes between and four times the
  * cache. `iterations`, `warmup` and `resolution` do not apply.
  */
-export const measureCacheCollision = measureFunction(cacheCollision);
+export const measureWorkingSetCollision = measureFunction(cacheCollision);

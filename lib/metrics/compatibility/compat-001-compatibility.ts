@@ -57,7 +57,7 @@ export const compatibilityWith = (settings: Settings): MetricDefinition<Compatib
   values: 'exact',
   comparedAt: { name: 'number of probes', of: ({ judged }) => judged },
   needs: ['fresh processes'],
-  functionName: 'checkCompatibility',
+  functionName: 'measureCompatibility',
   where: 'fresh-processes',
   details,
   seconds: { quick: 30, standard: 30, thorough: 30 },
@@ -83,4 +83,4 @@ export const compatibility: MetricDefinition<CompatibilityDetails> = compatibili
  * natively; such a probe is not counted. One that a signal ends runs again; if it ends otherwise then, the result is
  * `invalid`.
  */
-export const checkCompatibility = measureFunction(compatibility);
+export const measureCompatibility = measureFunction(compatibility);

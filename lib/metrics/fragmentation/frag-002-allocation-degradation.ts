@@ -63,7 +63,7 @@ const details = v.strictObject({
   ),
 });
 
-export type AllocationDegradationDetails = v.InferOutput<typeof details>;
+export type AllocationLatencyDegradationDetails = v.InferOutput<typeof details>;
 
 interface Cell {
   state: State;
@@ -200,7 +200,7 @@ export function slowdown(fragmented: MedianEstimate, contiguous: readonly Median
   return { reference, value, ci95 };
 }
 
-function judge(degraded: Degraded, asFound: Check): Measured<AllocationDegradationDetails> {
+function judge(degraded: Degraded, asFound: Check): Measured<AllocationLatencyDegradationDetails> {
   const { room, cells, held, spans, fault } = degraded;
   if (fault !== null)
     return {
@@ -240,7 +240,7 @@ function judge(degraded: Degraded, asFound: Check): Measured<AllocationDegradati
   };
 }
 
-export const allocationDegradation: MetricDefinition<AllocationDegradationDetails> = {
+export const allocationDegradation: MetricDefinition<AllocationLatencyDegradationDetails> = {
   id: 'FRAG-002',
   name: 'Allocation Latency Degradation',
   category: 'fragmentation',
@@ -252,7 +252,7 @@ export const allocationDegradation: MetricDefinition<AllocationDegradationDetail
   delta: { relative: 0.1 },
   comparedAt: { name: 'blocks in use', of: ({ blocks }) => blocks },
   needs: ['1 GiB of memory', 'fresh processes'],
-  functionName: 'measureAllocationDegradation',
+  functionName: 'measureAllocationLatencyDegradation',
   where: 'fresh-processes',
   details,
   seconds: { quick: 4, standard: 4, thorough: 12 },
@@ -272,4 +272,4 @@ export const allocationDegradation: MetricDefinition<AllocationDegradationDetail
  * interval covers both. `details.cells[]` has 2 and 64 MiB, the frees, and each state. `iterations` is the allocations
  * per cell; `resolution` does not apply.
  */
-export const measureAllocationDegradation = measureFunction(allocationDegradation);
+export const measureAllocationLatencyDegradation = measureFunction(allocationDegradation);

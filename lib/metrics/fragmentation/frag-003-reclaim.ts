@@ -76,7 +76,7 @@ const details = v.strictObject({
   ),
 });
 
-export type ReclaimDetails = v.InferOutput<typeof details>;
+export type MemoryCompactionDetails = v.InferOutput<typeof details>;
 
 interface Churned {
   path: (typeof PATHS)[number];
@@ -98,7 +98,7 @@ interface Reclaimed {
   paths: Churned[];
 }
 
-type Succession = ReclaimDetails['killed'];
+type Succession = MemoryCompactionDetails['killed'];
 
 /** Allocates until it is refused, then frees everything. */
 async function filled({ truth }: MeasureContext, tenant: ChurnTenant, { limitBytes }: ChurnRoom): Promise<MemoryFill> {
@@ -248,7 +248,7 @@ function memoryCheck({ before, after, paths }: Reclaimed): Check {
 
 const percentOf = (bytes: number, whole: number): number => (100 * bytes) / whole;
 
-function judge(reclaimed: Reclaimed, succession: Succession, asFound: Check): Measured<ReclaimDetails> {
+function judge(reclaimed: Reclaimed, succession: Succession, asFound: Check): Measured<MemoryCompactionDetails> {
   const { room, before, after, told, held, paths } = reclaimed;
   const whole = before.grantedBytes;
   if (whole === 0) return withoutNumber('invalid', 'the first fill got no memory', { ...room });
@@ -294,7 +294,7 @@ async function measured(context: MeasureContext, scene: MetricScene) {
   return { reclaimed, succession: await succeed(context, scene, reclaimed.room, reclaimed.before.grantedBytes) };
 }
 
-export const reclaimIntegrity: MetricDefinition<ReclaimDetails> = {
+export const reclaimIntegrity: MetricDefinition<MemoryCompactionDetails> = {
   id: 'FRAG-003',
   name: 'Memory Compaction Efficiency',
   category: 'fragmentation',
@@ -308,7 +308,7 @@ export const reclaimIntegrity: MetricDefinition<ReclaimDetails> = {
   impossible: ({ value }) =>
     value !== null && (value < 0 || value > 110) ? `${value} % of what there was at first` : null,
   needs: ['1 GiB of memory', 'fresh processes'],
-  functionName: 'measureReclaim',
+  functionName: 'measureMemoryCompaction',
   where: 'fresh-processes',
   details,
   seconds: { quick: 4, standard: 6, thorough: 40 },
@@ -326,4 +326,4 @@ export const reclaimIntegrity: MetricDefinition<ReclaimDetails> = {
  * is the drift of the layer's accounting from NVML's, `details.killed.returnedMs` the time until a killed tenant's
  * memory was available again. `iterations` and `seed` do not apply.
  */
-export const measureReclaim = measureFunction(reclaimIntegrity);
+export const measureMemoryCompaction = measureFunction(reclaimIntegrity);

@@ -54,7 +54,7 @@ const PLANS: Record<Tier, LimitPlan> = {
 
 /** With a given plan, for tests; without one the tier decides. */
 export const computeLimitBy =
-  (plan?: LimitPlan): MetricDefinition<ComputeLimitDetails>['measure'] =>
+  (plan?: LimitPlan): MetricDefinition<SmUtilizationDetails>['measure'] =>
   async (context) => {
     const own = ownLimit(context.system);
     const { headline, waves, others, lengthsMs, sweeps } = plan ?? PLANS[context.options.tier];
@@ -122,9 +122,9 @@ const details = v.strictObject({
   ),
 });
 
-export type ComputeLimitDetails = v.InferOutput<typeof details>;
+export type SmUtilizationDetails = v.InferOutput<typeof details>;
 
-export const smUtilizationAccuracy: MetricDefinition<ComputeLimitDetails> = {
+export const smUtilizationAccuracy: MetricDefinition<SmUtilizationDetails> = {
   id: 'IS-003',
   name: 'SM Utilization Accuracy',
   category: 'isolation',
@@ -135,7 +135,7 @@ export const smUtilizationAccuracy: MetricDefinition<ComputeLimitDetails> = {
     'mean over limits of 100·(1 − |achieved − limit| / limit), achieved: work under the limit ÷ work without it',
   delta: { absolute: 5 },
   needs: ['a system with a compute limit', 'fresh processes'],
-  functionName: 'measureComputeLimit',
+  functionName: 'measureSmUtilization',
   where: 'fresh-processes',
   details,
   seconds: { quick: 10, standard: 60, thorough: 860 },
@@ -150,4 +150,4 @@ const withoutSeries = ({ series: _, ...row }: Row): Omit<Row, 'series'> => row;
  * `compareSystems`. Without a limit, `details.partition` shows the same estimate of a part of the multiprocessors that the
  * driver itself sets apart (a green context), where it can.
  */
-export const measureComputeLimit = measureFunction(smUtilizationAccuracy);
+export const measureSmUtilization = measureFunction(smUtilizationAccuracy);

@@ -13,7 +13,7 @@ import { measureFunction } from '../core/measure-function.js';
 import { type Fault, FAULTS } from './shared/faults.js';
 import {
   type Bystander,
-  type FaultDetails,
+  type FaultIsolationDetails,
   faultDetails,
   type FaultRow,
   harm,
@@ -163,7 +163,7 @@ interface FaultPlan {
 
 /** With a given plan, for tests; without one the tier decides. */
 export const faultIsolationBy =
-  (plan?: FaultPlan): MetricDefinition<FaultDetails>['measure'] =>
+  (plan?: FaultPlan): MetricDefinition<FaultIsolationDetails>['measure'] =>
   async (context) => {
     const { tier, seed } = context.options;
     const { rounds, faults } = plan ?? { rounds: ROUNDS[tier], faults: FAULTS };
@@ -206,7 +206,7 @@ export const faultIsolationBy =
     return judge(rows, { ...rest, rounds, context: entered }, { count: planned, notMeasured }, id - FIRST_ID);
   };
 
-export const faultIsolation: MetricDefinition<FaultDetails> = {
+export const faultIsolation: MetricDefinition<FaultIsolationDetails> = {
   id: 'IS-010',
   name: 'Fault Isolation',
   category: 'isolation',

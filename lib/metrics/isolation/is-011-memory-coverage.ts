@@ -70,9 +70,9 @@ function outsideCheck(rows: readonly PathRow[]): Check {
 
 const details = v.strictObject({ paths: rows(pathRow, 'A row per way of allocating') });
 
-export type MemoryPathsDetails = v.InferOutput<typeof details>;
+export type MemoryLimitCoverageDetails = v.InferOutput<typeof details>;
 
-export const memoryCoverage: MetricDefinition<MemoryPathsDetails> = {
+export const memoryCoverage: MetricDefinition<MemoryLimitCoverageDetails> = {
   id: 'IS-011',
   name: 'Memory Limit Coverage',
   category: 'isolation',
@@ -83,7 +83,7 @@ export const memoryCoverage: MetricDefinition<MemoryPathsDetails> = {
   delta: { absolute: 1 },
   values: 'exact',
   needs: ['a memory limit', 'fresh processes'],
-  functionName: 'auditMemoryPaths',
+  functionName: 'measureMemoryLimitCoverage',
   where: 'fresh-processes',
   details,
   seconds: { quick: 15, standard: 15, thorough: 15 },
@@ -117,4 +117,4 @@ export const memoryCoverage: MetricDefinition<MemoryPathsDetails> = {
  * was granted. It needs a system that sets a limit: in the current environment it is `unsupported`; use
  * `compareSystems`.
  */
-export const auditMemoryPaths = measureFunction(memoryCoverage);
+export const measureMemoryLimitCoverage = measureFunction(memoryCoverage);

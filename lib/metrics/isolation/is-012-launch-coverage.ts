@@ -109,9 +109,9 @@ const details = v.strictObject({
   shares: shareLines,
 });
 
-export type LaunchCoverageDetails = v.InferOutput<typeof details>;
+export type ComputeLimitCoverageDetails = v.InferOutput<typeof details>;
 
-export const launchCoverage: MetricDefinition<LaunchCoverageDetails> = {
+export const launchCoverage: MetricDefinition<ComputeLimitCoverageDetails> = {
   id: 'IS-012',
   name: 'Compute Limit Coverage',
   category: 'isolation',
@@ -122,7 +122,7 @@ export const launchCoverage: MetricDefinition<LaunchCoverageDetails> = {
   delta: { absolute: 5 },
   values: 'exact',
   needs: ['a system with a compute limit', 'fresh processes'],
-  functionName: 'auditLaunchPaths',
+  functionName: 'measureComputeLimitCoverage',
   where: 'fresh-processes',
   details,
   seconds: { quick: 14, standard: 40, thorough: 220 },
@@ -160,4 +160,4 @@ export const launchCoverage: MetricDefinition<LaunchCoverageDetails> = {
  * IS-012, %: of the ways to launch work, those that obey the compute limit. It needs a system that sets limits: in the
  * current environment it is `unsupported`; use `compareSystems`.
  */
-export const auditLaunchPaths = measureFunction(launchCoverage);
+export const measureComputeLimitCoverage = measureFunction(launchCoverage);

@@ -147,9 +147,9 @@ function allocationCheck({ granted, heldBefore, heldDuring }: Looks): Check {
 
 const details = v.strictObject({ reports: rows(reportRow, 'A row per report to the tenant') });
 
-export type ReportingDetails = v.InferOutput<typeof details>;
+export type ReportingConsistencyDetails = v.InferOutput<typeof details>;
 
-export const reportingConsistency: MetricDefinition<ReportingDetails> = {
+export const reportingConsistency: MetricDefinition<ReportingConsistencyDetails> = {
   id: 'IS-013',
   name: 'Reporting Consistency',
   category: 'isolation',
@@ -160,7 +160,7 @@ export const reportingConsistency: MetricDefinition<ReportingDetails> = {
   delta: { absolute: 0.5 },
   values: 'exact',
   needs: ['fresh processes'],
-  functionName: 'checkReporting',
+  functionName: 'measureReportingConsistency',
   where: 'fresh-processes',
   details,
   seconds: { quick: 2, standard: 2, thorough: 2 },
@@ -187,4 +187,4 @@ export const reportingConsistency: MetricDefinition<ReportingDetails> = {
  * IS-013, 1 or 0: whether cuMemGetInfo, cuDeviceTotalMem, NVML, the multiprocessor count and the UUID agree, in a process, with
  * each other, with the limits and with what the coordinator sees; `details.reports[]` has what each says.
  */
-export const checkReporting = measureFunction(reportingConsistency);
+export const measureReportingConsistency = measureFunction(reportingConsistency);

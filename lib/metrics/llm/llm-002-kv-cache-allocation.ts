@@ -49,7 +49,7 @@ const details = v.strictObject({
   ),
 });
 
-export type KvCacheGrowthDetails = v.InferOutput<typeof details>;
+export type KvCacheAllocationDetails = v.InferOutput<typeof details>;
 
 interface Row {
   mode: PageMode;
@@ -101,7 +101,7 @@ function hiddenChecks(rows: readonly Row[], bytes: number) {
   return [bulkCheck(served), grownCheck(memory)];
 }
 
-function described({ mode, collected }: Row, pages: number): KvCacheGrowthDetails['modes'][number] {
+function described({ mode, collected }: Row, pages: number): KvCacheAllocationDetails['modes'][number] {
   const { blocks, estimate } = collected;
   const pageNs = summarise(concat(...blocks.map((block) => block.pageNs)));
   const us = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_US);
@@ -128,7 +128,7 @@ async function tryOut(session: Session, mode: PageMode): Promise<PageRounds | Ro
   }
 }
 
-export const kvCacheAllocation: MetricDefinition<KvCacheGrowthDetails> = {
+export const kvCacheAllocation: MetricDefinition<KvCacheAllocationDetails> = {
   id: 'LLM-002',
   name: 'KV Cache Allocation Speed',
   category: 'llm',
@@ -139,7 +139,7 @@ export const kvCacheAllocation: MetricDefinition<KvCacheGrowthDetails> = {
   delta: { relative: 0.05 },
   comparedAt: { name: 'pages of a round', of: ({ pages }) => pages },
   needs: ['virtual memory management'],
-  functionName: 'measureKvCacheGrowth',
+  functionName: 'measureKvCacheAllocation',
   where: 'process',
   details,
   seconds: { quick: 2, standard: 2, thorough: 6 },
@@ -181,4 +181,4 @@ export const kvCacheAllocation: MetricDefinition<KvCacheGrowthDetails> = {
  * LLM-002, pages a second: how fast memory is committed in pages of a key-value cache by virtual memory;
  * `details.modes[]` has stream-ordered allocation from a warm pool too, and the slowest pages of both.
  */
-export const measureKvCacheGrowth = measureFunction(kvCacheAllocation);
+export const measureKvCacheAllocation = measureFunction(kvCacheAllocation);

@@ -72,8 +72,8 @@ const details = v.strictObject({
   ),
 });
 
-export type BatchScalingDetails = v.InferOutput<typeof details>;
-type Limited = NonNullable<BatchScalingDetails['limited']>;
+export type BatchSizeScalingDetails = v.InferOutput<typeof details>;
+type Limited = NonNullable<BatchSizeScalingDetails['limited']>;
 
 export type BatchScalingPlan = Partial<Sizes>;
 
@@ -110,7 +110,7 @@ function scaled(scaling: BatchScaling): Scaled {
   return { scaling, rates: scaling.batches.map(tokensPerSecond), efficiencies };
 }
 
-function describeBatches({ scaling: { batches }, rates }: Scaled): BatchScalingDetails['batches'] {
+function describeBatches({ scaling: { batches }, rates }: Scaled): BatchSizeScalingDetails['batches'] {
   const alone = rates[0] as number;
   return batches.map((row, i) => {
     const rate = rates[i] as number;
@@ -149,7 +149,7 @@ function checksOf({ scaling }: Scaled): Check[] {
   ];
 }
 
-function describe(of: Scaled): Omit<BatchScalingDetails, 'limited'> {
+function describe(of: Scaled): Omit<BatchSizeScalingDetails, 'limited'> {
   const { smClockMhz, memoryCeilingGbs } = of.scaling;
   const batches = describeBatches(of);
   return {
@@ -183,7 +183,7 @@ async function limitedRow(context: MeasureContext, request: BatchScalingRequest)
   }
 }
 
-function measured(of: Scaled, limited: Limited | null): Measured<BatchScalingDetails> {
+function measured(of: Scaled, limited: Limited | null): Measured<BatchSizeScalingDetails> {
   const { value, ci95 } = serialMedian(of.efficiencies);
   const checks = checksOf(of);
   return {
@@ -198,7 +198,7 @@ function measured(of: Scaled, limited: Limited | null): Measured<BatchScalingDet
 
 /** With given sizes, for tests; without them the device decides. */
 export const batchScalingBy =
-  (plan: BatchScalingPlan = {}): MetricDefinition<BatchScalingDetails>['measure'] =>
+  (plan: BatchScalingPlan = {}): MetricDefinition<BatchSizeScalingDetails>['measure'] =>
   async (context) => {
     const request = requestOf(context, plan);
     context.progress('batches of 1 to 64', 0);
@@ -213,7 +213,7 @@ export const batchScalingBy =
     return measured(scaled(scaling), limits ? await limitedRow(context, request) : null);
   };
 
-export const batchScaling: MetricDefinition<BatchScalingDetails> = {
+export const batchScaling: MetricDefinition<BatchSizeScalingDetails> = {
   id: 'LLM-003',
   name: 'Batch Size Scaling',
   category: 'llm',
@@ -223,7 +223,7 @@ export const batchScaling: MetricDefinition<BatchScalingDetails> = {
   estimator: `median over rounds of throughput at batch ${HEADLINE} / (${HEADLINE} × throughput at batch 1)`,
   delta: { relative: 0.02 },
   needs: ['512 MiB of GPU memory'],
-  functionName: 'measureBatchScaling',
+  functionName: 'measureBatchSizeScaling',
   where: 'fresh-processes',
   details,
   lineCharts: [
@@ -245,4 +245,4 @@ export const batchScaling: MetricDefinition<BatchScalingDetails> = {
  * compute limit have the same with 50 % of the multiprocessors in `limited`. `iterations` is the number of rounds;
  * `warmup` and `resolution` do not apply.
  */
-export const measureBatchScaling = measureFunction(batchScaling);
+export const measureBatchSizeScaling = measureFunction(batchScaling);

@@ -112,7 +112,7 @@ const details = v.strictObject({
   context: v.optional(processContext),
 });
 
-export type TokenLatencyDetails = v.InferOutput<typeof details>;
+export type TokenGenerationDetails = v.InferOutput<typeof details>;
 
 interface TokenLatencyPlan {
   workload?: Workload;
@@ -184,7 +184,7 @@ function aloneRow(
   decoding: Decoding,
   { tokensPerSecond }: FrontierRow,
   prepared: PreparedDecoder,
-): TokenLatencyDetails['rows'][number] {
+): TokenGenerationDetails['rows'][number] {
   const { firstTokenNs, tokenNs } = decoding;
   const weightGbPerSecond = prepared.weightBytes / median(tokenNs).value;
   const steps = summarise(tokenNs);
@@ -251,9 +251,9 @@ const checksumOf = ({ digests }: Decoding): string => (digests[0] as number).toS
 
 function judge(
   { workload, seed }: GenerationPlan,
-  name: TokenLatencyDetails['workload'],
+  name: TokenGenerationDetails['workload'],
   generated: Generated,
-): Measured<TokenLatencyDetails> {
+): Measured<TokenGenerationDetails> {
   const { prepared, attention, alone, frontier, digests, entered } = generated;
   const { layers, hidden, heads, kvHeads, mlp, vocabulary, ...rest } = prepared;
   const rows = MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared));
@@ -286,7 +286,7 @@ function judge(
 
 /** With a given plan, for tests; without one the options decide. */
 export const tokenLatencyBy =
-  (plan?: TokenLatencyPlan): MetricDefinition<TokenLatencyDetails>['measure'] =>
+  (plan?: TokenLatencyPlan): MetricDefinition<TokenGenerationDetails>['measure'] =>
   async (context) => {
     const { tier, workload: name, model, seed } = context.options;
     const { memoryBytes } = context.system.limits();
@@ -318,7 +318,7 @@ function otherLogits(own: MetricResult, native: MetricResult): string | null {
   return `the checksum of its logits is ${shown(own.details.checksum)}, and natively ${shown(native.details.checksum)}`;
 }
 
-export const tokenLatency: MetricDefinition<TokenLatencyDetails> = {
+export const tokenLatency: MetricDefinition<TokenGenerationDetails> = {
   id: 'LLM-004',
   name: 'Token Generation Latency',
   category: 'llm',
@@ -330,7 +330,7 @@ export const tokenLatency: MetricDefinition<TokenLatencyDetails> = {
   comparedAt: { name: 'workload', of: conditionOf },
   besideNative: otherLogits,
   needs: ['512 MiB of memory'],
-  functionName: 'measureTokenLatency',
+  functionName: 'measureTokenGeneration',
   where: 'fresh-processes',
   details,
   lineCharts: MODES.map((mode) => ({
@@ -351,4 +351,4 @@ export const tokenLatency: MetricDefinition<TokenLatencyDetails> = {
  * tokens, tokens a second and stops between tokens, kernel by kernel and as a captured graph; `details.frontier[]` the
  * tokens a second of all tenants and their p99 beside 1, 2, … co-tenants. `iterations`, `warmup` and `resolution` do not apply.
  */
-export const measureTokenLatency = measureFunction(tokenLatency);
+export const measureTokenGeneration = measureFunction(tokenLatency);

@@ -87,9 +87,9 @@ const details = v.strictObject({
   runs: count('Runs: the samples'),
 });
 
-export type PipelineDetails = v.InferOutput<typeof details>;
+export type MultiStreamDetails = v.InferOutput<typeof details>;
 
-export const pipeline: MetricDefinition<PipelineDetails> = {
+export const pipeline: MetricDefinition<MultiStreamDetails> = {
   id: 'LLM-006',
   name: 'Multi-Stream Performance',
   category: 'llm',
@@ -100,7 +100,7 @@ export const pipeline: MetricDefinition<PipelineDetails> = {
     'median over runs of 100 × ideal / measured time of 4 stages on a stream each and 16 micro-batches; ideal: 19 stages alone',
   delta: { relative: 0.03 },
   needs: ['concurrent kernels'],
-  functionName: 'measurePipeline',
+  functionName: 'measureMultiStream',
   where: 'process',
   details,
   besideNative: (_own, { value }) =>
@@ -143,4 +143,4 @@ export const pipeline: MetricDefinition<PipelineDetails> = {
  * LLM-006, %: how close a pipeline of 4 stages, a stream each, and 16 micro-batches comes to its ideal time;
  * `details` has what a stage takes alone and in the pipeline, and how many ran at once.
  */
-export const measurePipeline = measureFunction(pipeline);
+export const measureMultiStream = measureFunction(pipeline);

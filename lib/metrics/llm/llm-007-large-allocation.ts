@@ -56,7 +56,7 @@ const details = v.strictObject({
   ),
 });
 
-export type LargeAllocationDetails = v.InferOutput<typeof details>;
+export type LargeTensorAllocationDetails = v.InferOutput<typeof details>;
 
 interface Plan {
   api: (typeof APIS)[number];
@@ -141,7 +141,7 @@ async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes:
 
 const msPerGib = (ns: number, bytes: number): number => ns / NS_PER_MS / (bytes / GIB);
 
-function described({ api, bytes, samples, state }: Row): LargeAllocationDetails['rows'][number] {
+function described({ api, bytes, samples, state }: Row): LargeTensorAllocationDetails['rows'][number] {
   if (state) return { api, bytes, ...state };
   const ms = (of: (sample: Sample) => number) => serialMedian(samples.map((sample) => of(sample) / NS_PER_MS));
   const alloc = ms(({ allocNs }) => allocNs);
@@ -190,7 +190,7 @@ const servedCheck = (rows: readonly Row[]): Check =>
     }),
   );
 
-export const largeAllocation: MetricDefinition<LargeAllocationDetails> = {
+export const largeAllocation: MetricDefinition<LargeTensorAllocationDetails> = {
   id: 'LLM-007',
   name: 'Large Tensor Allocation',
   category: 'llm',
@@ -201,7 +201,7 @@ export const largeAllocation: MetricDefinition<LargeAllocationDetails> = {
   delta: { relative: 0.1 },
   comparedAt: { name: 'size', of: ({ largestBytes }) => largestBytes },
   needs: ['1.25 GiB', 'fresh processes'],
-  functionName: 'measureLargeAllocation',
+  functionName: 'measureLargeTensorAllocation',
   where: 'fresh-processes',
   details,
   seconds: { quick: 3, standard: 3, thorough: 6 },
@@ -238,4 +238,4 @@ export const largeAllocation: MetricDefinition<LargeAllocationDetails> = {
  * every size, also by virtual memory, with the first touch and the free. Only a comparison checks from outside whether
  * the card really holds what was granted.
  */
-export const measureLargeAllocation = measureFunction(largeAllocation);
+export const measureLargeTensorAllocation = measureFunction(largeAllocation);

@@ -81,7 +81,7 @@ const details = v.strictObject({
   ),
 });
 
-export type PeerBandwidthDetails = v.InferOutput<typeof details>;
+export type P2pGpuBandwidthDetails = v.InferOutput<typeof details>;
 
 async function planOf(context: MeasureContext, gpus: GpuWorkers): Promise<PeerPlan> {
   const { tier, iterations, warmup } = context.options;
@@ -134,7 +134,7 @@ function slowestCi95(pairs: readonly Pair[]): Measured['ci95'] {
     : smallestOf(rates.map((samples) => (alpha) => serialMedian(samples, { alpha }))).ci95;
 }
 
-function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): Measured<PeerBandwidthDetails> {
+function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): Measured<P2pGpuBandwidthDetails> {
   const reachable = pairs.filter(({ access }) => access.canAccess);
   const all = {
     bytes,
@@ -170,7 +170,7 @@ async function measured(
   context: MeasureContext,
   gpus: GpuWorkers,
   plan: PeerPlan,
-): Promise<Measured<PeerBandwidthDetails>> {
+): Promise<Measured<P2pGpuBandwidthDetails>> {
   const { seed } = context.options;
   const pairs = await pairsOf(gpus);
   let done = 0;
@@ -184,7 +184,7 @@ async function measured(
 
 /** With a given plan, for tests. */
 export const peerBandwidthBy =
-  (plan?: PeerPlan): MetricDefinition<PeerBandwidthDetails>['measure'] =>
+  (plan?: PeerPlan): MetricDefinition<P2pGpuBandwidthDetails>['measure'] =>
   (context) =>
     unlessUnavailable(() =>
       withGpuWorkers(
@@ -194,7 +194,7 @@ export const peerBandwidthBy =
       ),
     );
 
-export const peerBandwidth: MetricDefinition<PeerBandwidthDetails> = {
+export const peerBandwidth: MetricDefinition<P2pGpuBandwidthDetails> = {
   id: 'NCCL-003',
   name: 'P2P GPU Bandwidth',
   category: 'nccl',
@@ -210,7 +210,7 @@ export const peerBandwidth: MetricDefinition<PeerBandwidthDetails> = {
   },
   impossible: beyondLinks,
   needs: ['two GPUs', 'peer access'],
-  functionName: 'measurePeerBandwidth',
+  functionName: 'measureP2pGpuBandwidth',
   where: 'fresh-processes',
   details,
   seconds: { quick: 10, standard: 12, thorough: 20 },
@@ -225,4 +225,4 @@ export const peerBandwidth: MetricDefinition<PeerBandwidthDetails> = {
  * of the connection, which no rate may exceed. Without peer access on any pair it is `unsupported`; copies through the
  * host are then `hostStagedGbs`. `iterations` is the number of copies of a pair; `resolution` does not apply.
  */
-export const measurePeerBandwidth = measureFunction(peerBandwidth);
+export const measureP2pGpuBandwidth = measureFunction(peerBandwidth);

@@ -151,7 +151,7 @@ async function sweep(context: MeasureContext, populated: Populated): Promise<Swe
   return { byCount, leftOut: null, context: contextOf(populated.scene) };
 }
 
-function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured<MonitoringCostDetails> {
+function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured<NvmlPollingDetails> {
   const [alone] = byCount;
   if (!alone) return unsupported('no process fits into memory', { leftOut });
   const rows = byCount.map(rowOf);
@@ -202,9 +202,9 @@ const details = v.strictObject({
   context: v.optional(processContext),
 });
 
-export type MonitoringCostDetails = v.InferOutput<typeof details>;
+export type NvmlPollingDetails = v.InferOutput<typeof details>;
 
-export const monitoringCost: MetricDefinition<MonitoringCostDetails> = {
+export const monitoringCost: MetricDefinition<NvmlPollingDetails> = {
   id: 'OH-009',
   name: 'NVML Polling Overhead',
   category: 'overhead',
@@ -217,7 +217,7 @@ export const monitoringCost: MetricDefinition<MonitoringCostDetails> = {
   delta: { absolute: 0.1 },
   needs: ['fresh processes', 'a readable /proc'],
   costOf: 'processor time of an idle tenant',
-  functionName: 'measureMonitoringCost',
+  functionName: 'measureNvmlPolling',
   where: 'fresh-processes',
   details,
   seconds: { quick: 4, standard: 15, thorough: 66 },
@@ -233,4 +233,4 @@ export const monitoringCost: MetricDefinition<MonitoringCostDetails> = {
  * `details.threads[]` has them by name, `details.rows[]` four tenants too. `iterations`, `warmup` and `resolution` do not
  * apply.
  */
-export const measureMonitoringCost = measureFunction(monitoringCost);
+export const measureNvmlPolling = measureFunction(monitoringCost);

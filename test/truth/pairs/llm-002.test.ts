@@ -27,7 +27,7 @@ const sim = { init_ms: 1, context_ms: 1 };
 
 async function measured(settings: Settings = {}, interpose?: string, iterations = ROUNDS) {
   const environment = interpose ? { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose } : {};
-  const { results, recorded } = await measureRecorded([['measureKvCacheGrowth', { iterations }]], {
+  const { results, recorded } = await measureRecorded([['measureKvCacheAllocation', { iterations }]], {
     sim: { ...sim, ...settings },
     environment,
   });

@@ -20,7 +20,7 @@ const RUNS = 6;
 const STEP_NS = 32;
 
 async function measured(environment: NodeJS.ProcessEnv = {}, settings: Settings = {}) {
-  const { results, recorded } = await measureRecorded([['measurePipeline', { iterations: RUNS }]], {
+  const { results, recorded } = await measureRecorded([['measureMultiStream', { iterations: RUNS }]], {
     sim: { init_ms: 1, context_ms: 1, ...settings },
     environment,
   });

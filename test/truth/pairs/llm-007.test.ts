@@ -42,7 +42,7 @@ const pooled = (quota: string, more = ''): Limited => ({
 /** Measures on a card with other settings than the file's, and without readings from outside. */
 async function onOwnCard(settings: Settings): Promise<{ result: MetricResult; recorded: Recorded }> {
   const sim = { init_ms: 1, context_ms: 1, context_mib: CONTEXT_MIB, ...settings };
-  const { results, processes } = await measureProcesses([['measureLargeAllocation', {}]], { sim });
+  const { results, processes } = await measureProcesses([['measureLargeTensorAllocation', {}]], { sim });
   const recorded = processes.find(({ calls }) => calls.some(({ bytes }) => bytes >= GIB));
   return { result: results[0] as MetricResult, recorded: recorded as Recorded };
 }

@@ -9,7 +9,7 @@ import { type MeasureFunction, measure } from '../../native/child.js';
 import { undisturbed } from '../../undisturbed.js';
 
 /** Far longer than what the layer itself does in a call. A large block comes after work that empties the caches. */
-const callUs = (name: MeasureFunction): number => (name === 'measureLargeAllocation' ? 500 : 30);
+const callUs = (name: MeasureFunction): number => (name === 'measureLargeTensorAllocation' ? 500 : 30);
 
 async function under(interpose: string | null, name: MeasureFunction, iterations: number): Promise<MetricResult> {
   const us = callUs(name);
@@ -41,15 +41,15 @@ describe('calls that a few others pay for', () => {
     ['OH-007', 'measureMemoryTracking', 100, 'ahead=40', 'cuMemAlloc of 64 KiB'],
     [
       'FRAG-002',
-      'measureAllocationDegradation',
+      'measureAllocationLatencyDegradation',
       60,
       'ahead=16@16MiB',
       '(contiguous|fragmented).*, cuMemAlloc of 16 MiB',
     ],
-    ['LLM-002, virtual memory', 'measureKvCacheGrowth', 3, VIRTUAL, `a page by cuMemCreate, ${ALONE}`],
+    ['LLM-002, virtual memory', 'measureKvCacheAllocation', 3, VIRTUAL, `a page by cuMemCreate, ${ALONE}`],
     [
       'LLM-002, the pool',
-      'measureKvCacheGrowth',
+      'measureKvCacheAllocation',
       3,
       'ahead=40,aheadpaths=cuMemAllocAsync',
       'a page by cuMemAllocAsync',
@@ -62,10 +62,10 @@ describe('calls that a few others pay for', () => {
       'ahead=40,aheadpaths=cuMemAllocFromPoolAsync',
       'cuMemAllocFromPoolAsync of [^:]*',
     ],
-    ['LLM-007', 'measureLargeAllocation', 6, 'ahead=3@8GiB', 'cuMemAlloc of 8 GiB'],
+    ['LLM-007', 'measureLargeTensorAllocation', 6, 'ahead=3@8GiB', 'cuMemAlloc of 8 GiB'],
     [
       'LLM-007, virtual memory',
-      'measureLargeAllocation',
+      'measureLargeTensorAllocation',
       6,
       'ahead=3@4GiB,aheadpaths=cuMemCreate',
       `cuMemCreate of 4 GiB, ${ALONE}`,
@@ -82,12 +82,12 @@ describe('calls that were paid before', () => {
     ['OH-007', 'measureMemoryTracking', 50, 'ahead=60000@64KiB', 'cuMemAlloc of 64 KiB'],
     [
       'FRAG-002',
-      'measureAllocationDegradation',
+      'measureAllocationLatencyDegradation',
       20,
       'ahead=80@64MiB',
       '(contiguous|fragmented).*, cuMemAlloc of 64 MiB',
     ],
-    ['LLM-002', 'measureKvCacheGrowth', 3, 'ahead=4000,aheadpaths=cuMemCreate', 'a page by cuMemCreate'],
+    ['LLM-002', 'measureKvCacheAllocation', 3, 'ahead=4000,aheadpaths=cuMemCreate', 'a page by cuMemCreate'],
     ['LLM-005', 'measureMemoryPool', 50, 'ahead=20@64MiB,aheadpaths=cuMemAllocAsync', 'cuMemAlloc.*Async of .*'],
   ] as const)('%s', async (_, name, iterations, interpose, call) => {
     const reason = new RegExp(
@@ -105,10 +105,10 @@ describe('calls that the driver serves', () => {
     ['OH-002', 'measureMemoryAllocation', 50, [SERVED, GROWN]],
     ['OH-003', 'measureMemoryFree', 20, [SERVED]],
     ['OH-007', 'measureMemoryTracking', 20, [SERVED, GROWN]],
-    ['FRAG-002', 'measureAllocationDegradation', 20, [SERVED, GROWN]],
-    ['LLM-002', 'measureKvCacheGrowth', 3, [SERVED, GROWN]],
+    ['FRAG-002', 'measureAllocationLatencyDegradation', 20, [SERVED, GROWN]],
+    ['LLM-002', 'measureKvCacheAllocation', 3, [SERVED, GROWN]],
     ['LLM-005', 'measureMemoryPool', 50, [SERVED, GROWN]],
-    ['LLM-007', 'measureLargeAllocation', 3, [SERVED]],
+    ['LLM-007', 'measureLargeTensorAllocation', 3, [SERVED]],
   ] as const)('%s', async (_, name, iterations, checks) => {
     for (const interpose of [null, DELAYS.map((call) => `${call}=+90us`).join()]) {
       const [result] = await undisturbed(

@@ -49,7 +49,7 @@ export const faultDetails = v.strictObject({
   context: v.optional(processContext),
 });
 
-export type FaultDetails = v.InferOutput<typeof faultDetails>;
+export type FaultIsolationDetails = v.InferOutput<typeof faultDetails>;
 
 const UNHARMED = 'unharmed';
 export const STARTS = 'starts';
@@ -132,10 +132,10 @@ function seenFromOutside(rows: readonly FaultRow[]): Check {
 
 export function judge(
   rows: readonly FaultRow[],
-  details: Omit<FaultDetails, 'faults'>,
+  details: Omit<FaultIsolationDetails, 'faults'>,
   planned: Planned,
   processes: number,
-): Measured<FaultDetails> {
+): Measured<FaultIsolationDetails> {
   const needed = [happened(rows, planned), explained(rows)];
   const violations = rows.flatMap(sentencesOf);
   return {
