@@ -209,6 +209,8 @@ describe('memory that does not exist', () => {
   it.each(FUNCTIONS.slice(1))('has no %s if nothing is freed', async (name) => {
     const result = await inChild(name, 'memory=kept', 20);
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/memory not returned/);
+    // Which of two true reasons comes first depends on how the calls' times fall.
+    expect(result.reason).toMatch(/^(memory not returned|most calls are answered without the driver)/);
+    expect(result.checks).toContainEqual(expect.objectContaining({ name: 'memory returned', passed: false }));
   });
 });
