@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { commonDetails } from '../dist/metrics/core/details.js';
 import { metrics } from '../dist/metrics/registry.js';
 import { table } from './markdown.js';
+import { aboutOf } from './schema-types.js';
 
 const wrappers = ['optional', 'nullable'];
 const simple = { number: 'number', string: 'text', boolean: 'true or false', null: 'null', unknown: 'any' };
@@ -21,8 +22,6 @@ function typeOf(schema) {
   if (!Object.hasOwn(simple, type)) throw new Error(`docs/details.md has no words for ${type}.`);
   return simple[type];
 }
-
-const aboutOf = (schema) => v.getDescription(schema) ?? (schema.wrapped ? aboutOf(schema.wrapped) : '');
 
 /** The fields of an object, or of the rows of a table; a union has those of all its rows. */
 function fieldsIn(schema) {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 const simple = ['number', 'string', 'boolean', 'null', 'unknown', 'undefined'];
 
 /** Also that of what it wraps: a field is described before it is made optional. */
-const aboutOf = (schema) => v.getDescription(schema) ?? (schema.wrapped ? aboutOf(schema.wrapped) : undefined);
+export const aboutOf = (schema) => v.getDescription(schema) ?? (schema.wrapped ? aboutOf(schema.wrapped) : '');
 
 const comment = (text) => (text ? `/** ${text} */\n` : '');
 

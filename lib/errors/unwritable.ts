@@ -1,5 +1,5 @@
-import { BenchError } from './bench-error.js';
 /** Explains why a file cannot be written. */
+import { BenchError } from './bench-error.js';
 
 const reasons: Record<string, string> = {
   ENOENT: 'its directory does not exist',
