@@ -70,7 +70,8 @@ const groups = [
 /** The charts have their own bundle (bundle-charts.js). */
 const charts = join(dist, 'report/charts/echarts.js');
 
-const isPackage = (id) => !/^[./]/.test(id);
+/** Whether an import is of a package, not of a file. */
+export const isPackage = (id) => !/^[./]/.test(id);
 
 export async function bundleProgram() {
   const bundle = await rolldown({

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
+import { isPackage } from './bundle-program.js';
 import { declarationOf, namedIn } from './schema-types.js';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
@@ -34,10 +35,10 @@ function metricIn(code, metrics) {
   return name && details ? { ...metrics.find(({ functionName }) => functionName === name), type: details } : null;
 }
 
-/** Declares the function by the name of its details, and says what it measures. */
+/** Declares the function by the name of its details; its own comment stays before it. */
 function withFunction(code, file, metric) {
   if (metric === null) return code;
-  const { id, name, unit, question, functionName, type } = metric;
+  const { functionName, type } = metric;
   const from = (path, what) => `import('${importPath(file, join(dist, path))}').${what}`;
   const result = from(
     'results/document.d.ts',
@@ -45,8 +46,7 @@ function withFunction(code, file, metric) {
   );
   return code.replace(
     measuring,
-    `/** ${id} ${name} (${unit}): ${question} */
-export declare function ${functionName}(options?: ${from('metrics/core/metric.d.ts', 'MeasureOptions')}): Promise<${result}>;`,
+    `export declare function ${functionName}(options?: ${from('metrics/core/metric.d.ts', 'MeasureOptions')}): Promise<${result}>;`,
   );
 }
 
@@ -98,7 +98,6 @@ export async function bundleTypes() {
     writeFileSync(file, await withLiterals(plain, file));
   }
 
-  const isPackage = (id) => !/^[./]/.test(id);
   const bundle = await rollup({ input: join(dist, 'index.d.ts'), plugins: [dts()], external: isPackage });
   const { output } = await bundle.generate({ format: 'es' });
   await bundle.close();
