@@ -2,7 +2,8 @@
 import type { Costing } from '../costs/concluded.js';
 import type { MetricDefinition } from '../metrics/core/metric.js';
 import type { ComparisonDocument } from '../results/document.js';
-import { type CompareHooks, type CompareRequest, compareSystems } from '../run/compare.js';
+import { compareSystems } from '../run/compare.js';
+import type { CompareHooks, CompareRequest } from '../run/compare-request.js';
 import { compareToDetect, type Staged } from '../run/effects/detect.js';
 import type { Plan } from '../run/plan/plan.js';
 import { callerEnvironment } from '../systems/process/environment.js';

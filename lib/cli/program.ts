@@ -10,7 +10,7 @@ import { exitCodeOf, exitCodes } from './options/exit-codes.js';
 import { addBaseline, addGate, addGating, addHistory } from './options/gate-commands.js';
 import { addHelpExamples } from './options/help-examples.js';
 import type { RawCompareOptions } from './commands/compare.js';
-import type { RawExecOptions } from './commands/exec.js';
+import type { RawExecOptions } from './comparing/exec-subjects.js';
 import type { RawRunOptions } from './options/options.js';
 import { JSON_OPTION, type RawJson } from './options/json-option.js';
 import type { RawLoadOptions } from './commands/load.js';

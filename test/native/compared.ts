@@ -1,6 +1,7 @@
 /** Runs a comparison in this process, with a test's own systems. */
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
-import { type CompareHooks, type CompareRequest, compareSystems } from '../../lib/run/compare.js';
+import { compareSystems } from '../../lib/run/compare.js';
+import type { CompareHooks, CompareRequest } from '../../lib/run/compare-request.js';
 import type { RoundOrigin } from '../../lib/run/finished-round.js';
 import { makePlan } from '../../lib/run/plan/plan.js';
 import type { System } from '../../lib/systems/system.js';

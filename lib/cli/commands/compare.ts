@@ -8,18 +8,20 @@ import { percentOf } from '../../report/tables/detection.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { duration, plain } from '../../results/text/plain.js';
 import { counted } from '../../results/text/quantity.js';
-import { refuseUnavailable } from '../../run/compare.js';
+import { refuseUnavailable } from '../../run/plan/unavailable.js';
 import { FEWEST_ROUNDS, PILOT_ROUNDS } from '../../run/effects/detect.js';
 import { processesText } from '../../run/plan/processes-per-round.js';
 import { here, type Surroundings } from '../../systems/kinds.js';
 import { parseSystems } from '../../systems/input/parse.js';
 import type { System } from '../../systems/system.js';
-import { measureAndPublish, parseRounds, type RawComparing, sayUnavailable, toleranceOf } from './comparing.js';
-import { parseAim, type RawDetecting } from './detecting.js';
+import type { RawComparing } from '../comparing/comparing-task.js';
+import { measureAndPublish } from '../comparing/measure-and-publish.js';
+import { type RawDetecting, roundsGiven } from '../comparing/rounds-given.js';
+import { sayUnavailable, toleranceOf } from '../comparing/tolerance.js';
 import { exitCodes } from '../options/exit-codes.js';
-import { prepareGating } from './gating.js';
+import { prepareGating } from '../comparing/gating.js';
 import type { RawPricing } from '../../run/effects/pricing.js';
-import { budgetGiven, budgetText, type RawBudgeting } from './budgeting.js';
+import { budgetGiven, budgetText, type RawBudgeting } from '../comparing/budgeting.js';
 import { parseRunOptions } from '../options/options.js';
 import { writeText } from '../files/output.js';
 import { warn } from '../terminal/talk.js';
@@ -30,7 +32,7 @@ import {
   readRequest,
   type StoredRequest,
   storedSystems,
-} from './stored-request.js';
+} from '../comparing/stored-request.js';
 
 export interface RawCompareOptions extends RawComparing, RawDetecting, RawBudgeting, RawPricing {
   for?: string;
@@ -51,7 +53,7 @@ export async function compare(
   const raw = stored ? { ...given, ...continuedOptions(stored, isGiven) } : given;
   const options = parseRunOptions(raw);
   const { tier, seed } = options;
-  const aim = parseAim(raw);
+  const rounds = roundsGiven(raw);
   const budgetSeconds = budgetGiven(raw, isGiven);
   const { systems, prices } = await subjects(raw, stored);
   const comparison = await planComparison({
@@ -60,17 +62,17 @@ export async function compare(
     purpose: raw.for === undefined ? null : parsePurpose('--for', raw.for),
     tier,
     seed,
-    rounds: aim ?? parseRounds(raw.rounds),
+    rounds,
     budgetSeconds,
     tolerance: toleranceOf(raw),
     prices,
     profile: raw.profile,
   });
-  const { plan, rounds } = comparison;
+  const { plan, rounds: planned } = comparison;
   const words = [
     planText(comparison),
     ...(plan.purpose ? [purposeText(plan.purpose)] : []),
-    ...(budgetSeconds === null ? [] : [budgetText(budgetSeconds, plan, fewestRounds(rounds))]),
+    ...(budgetSeconds === null ? [] : [budgetText(budgetSeconds, plan, fewestRounds(planned))]),
   ].join('\n');
   const kept = await describeRequest(comparison, raw, { ...(prices && { prices: prices.source }) });
   if (stored) checkUnchanged(stored, kept, given.resume as string);

@@ -7,11 +7,10 @@ import { gateReport } from '../../report/formats/gate.js';
 import { junitReport } from '../../report/formats/junit.js';
 import { SUMMARY } from '../../saved/directories.js';
 import { namedOrNewest } from '../../saved/named-document.js';
-import { exitCodes } from '../options/exit-codes.js';
 import { storedBaseline, thresholdsOf } from '../options/gate-inputs.js';
 import { failureOf, STDOUT, writeStdout, writeText, writeWhole } from '../files/output.js';
 import { checkOutputs, type Output, parseOutputs } from '../options/document-outputs.js';
-import { exitCodeOfResults, unwrittenCodes } from '../options/result-codes.js';
+import { exitCodeOfGate, exitCodeOfResults, unwrittenCodes } from '../options/result-codes.js';
 import { errorLine, say, warn } from '../terminal/talk.js';
 
 export interface RawGateOptions {
@@ -37,7 +36,7 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   problems.forEach(warn);
   const found = judge(document, thresholds, baseline, metrics);
   const code = (unwritten: readonly Error[]) =>
-    exitCodeOfResults(document, [codeOf(found), ...unwrittenCodes(unwritten)]);
+    exitCodeOfResults(document, [exitCodeOfGate(found), ...unwrittenCodes(unwritten)]);
   const unwritten = await writeFiles(found, outputs);
   // If the reader of standard output closes it, nothing after this runs.
   process.exitCode = code(unwritten);
@@ -50,8 +49,6 @@ const inputsOf = (file: string | undefined, { config }: RawGateOptions): string[
   ...(file === undefined ? [] : [file, join(file, SUMMARY)]),
   ...(config === undefined ? [] : [config]),
 ];
-
-export const codeOf = ({ passed }: GateDocument): number => (passed ? exitCodes.ok : exitCodes.gateFailed);
 
 const textOf = (found: GateDocument, { format }: Output): string =>
   format === 'junit' ? junitReport(found) : `${JSON.stringify(found, null, 2)}\n`;

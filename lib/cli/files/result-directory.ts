@@ -18,7 +18,7 @@ import type { System } from '../../systems/system.js';
 import { LOCK, lockDirectory } from './directory-lock.js';
 import { failureOf, isLink, makeDirectory, removeAbandonedAsides, type Text, writeWithoutLinks } from './output.js';
 import { type Output, publish } from '../options/document-outputs.js';
-import { REQUEST, type StoredRequest } from '../commands/stored-request.js';
+import { REQUEST, type StoredRequest } from '../comparing/stored-request.js';
 import { transcript, warn } from '../terminal/talk.js';
 
 export const LOGS = 'logs';

@@ -1,4 +1,5 @@
 /** The exit code that follows from the results in a document, for every command. */
+import type { GateDocument } from '../../gate/document.js';
 import { isComparison, type ResultDocument, roundsOf } from '../../results/kinds.js';
 import { saysDisturbed, wasBusy } from '../../metrics/core/disturbed.js';
 import type { RunDocument } from '../../results/document.js';
@@ -9,6 +10,8 @@ import { exitCodes, firstOf } from './exit-codes.js';
 /** `others`: further codes that apply, e.g. for a gate's verdict or an output that could not be written. */
 export const exitCodeOfResults = (document: ResultDocument, others: readonly number[] = []): number =>
   firstOf([...others, ...codesOf(document)]);
+
+export const exitCodeOfGate = ({ passed }: GateDocument): number => (passed ? exitCodes.ok : exitCodes.gateFailed);
 
 export const unwrittenCodes = (unwritten: readonly Error[]): number[] =>
   unwritten.length > 0 ? [exitCodes.failed] : [];

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { resumeCommand } from '../../results/text/command-line.js';
 import type { ComparisonDocument } from '../../results/document.js';
 import { formats } from '../../report/formats.js';
-import type { RawGating } from '../commands/gating.js';
+import type { RawGating } from '../comparing/gating.js';
 import type { RawOutputs } from '../options/document-outputs.js';
 
 /** Options that --resume accepts again: where results go, and what judges them. */

@@ -6,7 +6,8 @@ import type { ComparisonDocument, Effect, RunDocument } from '../../results/docu
 import type { MetricDefinition } from '../../metrics/core/metric.js';
 import { UsageError } from '../../errors/usage-error.js';
 import { detectable, roundsToDetect, upperVariances } from '../../stats/rule/rounds-needed.js';
-import { type CompareHooks, type CompareRequest, compareSystems } from '../compare.js';
+import { compareSystems } from '../compare.js';
+import type { CompareHooks, CompareRequest } from '../compare-request.js';
 
 export const PILOT_ROUNDS = 5;
 export const FEWEST_ROUNDS = 3;

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkUnchanged, describeRequest, readRequest, REQUEST } from '../../../lib/cli/commands/stored-request.js';
+import { checkUnchanged, describeRequest, readRequest, REQUEST } from '../../../lib/cli/comparing/stored-request.js';
 import type { RawMap } from '../../../lib/config/raw.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
 import { temporaryFolder } from '../../temporary.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { budgetGiven, budgetText } from '../../../lib/cli/commands/budgeting.js';
+import { budgetGiven, budgetText } from '../../../lib/cli/comparing/budgeting.js';
 import { metrics } from '../../../lib/metrics/registry.js';
 import { planWithin } from '../../../lib/run/plan/budget.js';
 import { duration } from '../../../lib/results/text/plain.js';

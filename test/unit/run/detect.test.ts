@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../../lib/results/document.js';
 import { findMetric } from '../../../lib/metrics/registry.js';
 import type { MetricDefinition } from '../../../lib/metrics/core/metric.js';
-import { parseAim, plannedText } from '../../../lib/cli/commands/detecting.js';
+import { roundsGiven, plannedText } from '../../../lib/cli/comparing/rounds-given.js';
 import { detectionText } from '../../../lib/report/tables/detection.js';
 import { checkDetectable, detectionOf, plannedRounds } from '../../../lib/run/effects/detect.js';
 import { type Directed, effectsOf } from '../../../lib/run/effects/family.js';
@@ -99,9 +99,9 @@ describe('the rounds that --detect plans', () => {
 
 describe('the options of --detect', () => {
   it('set an effect and a limit', () => {
-    expect(parseAim({})).toBeNull();
-    expect(parseAim({ detect: '5%' })).toEqual({ effect: 0.05, mostRounds: 50 });
-    expect(parseAim({ detect: '0.5%', maxRounds: '3' })).toEqual({ effect: 0.005, mostRounds: 3 });
+    expect(roundsGiven({})).toBeNull();
+    expect(roundsGiven({ detect: '5%' })).toEqual({ effect: 0.05, mostRounds: 50 });
+    expect(roundsGiven({ detect: '0.5%', maxRounds: '3' })).toEqual({ effect: 0.005, mostRounds: 3 });
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('the options of --detect', () => {
       { detect: '5%', rounds: '5' },
       'Expected --rounds or --detect but received both: --detect plans the rounds itself.',
     ],
-  ])('refuse %j', (raw, message) => expect(() => parseAim(raw)).toThrow(message));
+  ])('refuse %j', (raw, message) => expect(() => roundsGiven(raw)).toThrow(message));
 });
 
 describe('the report of planned rounds', () => {

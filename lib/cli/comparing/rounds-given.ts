@@ -1,8 +1,9 @@
-/** `compare --detect`: its options, and the text about the resulting plan. */
-import { MOST_POSSIBLE } from '../../api/rounds.js';
+/** `--rounds` and `--detect`, and the text about the resulting plan. */
+import { MOST_POSSIBLE, type WantedRounds } from '../../api/rounds.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { percentOf } from '../../report/tables/detection.js';
 import { plain } from '../../results/text/plain.js';
+import { parseNumber } from '../options/options.js';
 import { type Aim, type Detection, FEWEST_ROUNDS, MOST_ROUNDS } from '../../run/effects/detect.js';
 
 export interface RawDetecting {
@@ -13,8 +14,13 @@ export interface RawDetecting {
 
 const MOST_PERCENT = 100;
 
+/** Null: the tier decides. */
+export function roundsGiven(raw: RawDetecting): WantedRounds {
+  return parseAim(raw) ?? (raw.rounds === undefined ? null : parseRounds(raw.rounds));
+}
+
 /** Null without --detect. */
-export function parseAim({ detect, maxRounds, rounds }: RawDetecting): Aim | null {
+function parseAim({ detect, maxRounds, rounds }: RawDetecting): Aim | null {
   if (detect === undefined) {
     if (maxRounds === undefined) return null;
     throw new UsageError('Expected --max-rounds together with --detect but received it alone.');
@@ -39,6 +45,12 @@ function parseMost(text: string | undefined): number {
   throw new UsageError(
     `Expected --max-rounds to be an integer from ${FEWEST_ROUNDS} to ${MOST_POSSIBLE} but received ${quoted(text)}.`,
   );
+}
+
+function parseRounds(text: string): number {
+  const value = parseNumber('--rounds', text);
+  if (Number.isInteger(value) && value >= 1 && value <= MOST_POSSIBLE) return value;
+  throw new UsageError(`Expected --rounds to be an integer from 1 to ${MOST_POSSIBLE} but received ${quoted(text)}.`);
 }
 
 /** The result of the pilot in one line. */

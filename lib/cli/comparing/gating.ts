@@ -13,7 +13,7 @@ import { junitReport, unjudgedJunitReport } from '../../report/formats/junit.js'
 import { isComparison, type ResultDocument } from '../../results/kinds.js';
 import { type Baseline, relabelledBaseline } from '../../saved/baseline-store.js';
 import { exitCodeOf, exitCodes } from '../options/exit-codes.js';
-import { codeOf } from './gate.js';
+import { exitCodeOfGate } from '../options/result-codes.js';
 import { storedBaseline, thresholdsOf } from '../options/gate-inputs.js';
 import { junitTargets } from '../files/junit-file.js';
 import { failureOf, STDOUT, writeStdout, writeText, writeWhole } from '../files/output.js';
@@ -97,7 +97,12 @@ function verdictOn(
   }
   try {
     const found = judge(document, thresholds, baseline, metrics);
-    return { exitCode: codeOf(found), found, junit: junitReport(found), say: () => found.warnings.forEach(warn) };
+    return {
+      exitCode: exitCodeOfGate(found),
+      found,
+      junit: junitReport(found),
+      say: () => found.warnings.forEach(warn),
+    };
   } catch (error) {
     return {
       exitCode: exitCodeOf(error),

@@ -1,6 +1,6 @@
 /** request.json in the directory of a comparison: what --resume continues and checks for changes. */
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { boundedJson } from '../../results/bounded-json.js';
 import { NOT_RECORDED } from '../../results/document.js';
@@ -13,6 +13,8 @@ import { createSystem, here } from '../../systems/kinds.js';
 import { namedFiles, publicSettings } from '../../systems/input/source.js';
 import type { System } from '../../systems/system.js';
 import { isMap, type RawMap, type RawValue } from '../../config/raw.js';
+import { publicSource } from '../../workloads/settings/read-workloads.js';
+import type { WorkloadSource } from '../../workloads/workload-type.js';
 import type { RawRunOptions } from '../options/options.js';
 
 export const REQUEST = 'request.json';
@@ -89,18 +91,18 @@ interface Described extends Pick<Comparison, 'systems' | 'rounds'> {
 export async function describeRequest(
   { plan, systems, rounds }: Described,
   options: object,
-  { workloads, prices }: Pick<StoredRequest, 'workloads' | 'prices'> = {},
+  { sources, prices }: { sources?: readonly WorkloadSource[]; prices?: RawMap } = {},
 ): Promise<StoredRequest> {
   const planned = { tier: plan.tier, seed: `${plan.seed}`, ...(typeof rounds === 'number' && { rounds: `${rounds}` }) };
   const given = Object.entries({ ...options, ...planned }).filter(([name]) => isContinued(name));
   return {
-    kind: workloads ? 'exec request' : 'compare request',
+    kind: sources ? 'exec request' : 'compare request',
     version: 2,
     tool: toolVersion(),
     metrics: plan.metrics.map(({ id }) => id).sort(),
     options: Object.fromEntries(given) as StoredRequest['options'],
     systems: await Promise.all(systems.map(describeSystem)),
-    ...(workloads && { workloads }),
+    ...(sources && { workloads: await Promise.all(sources.map(describeWorkload)) }),
     ...(prices && { prices }),
     environment: inherited(callerEnvironment()),
   };
@@ -112,6 +114,22 @@ async function describeSystem({ name, source }: System): Promise<StoredRequest['
   for (const path of namedFiles(source)) files[path] = await fileState(path);
   return { kind: source.kind, settings: publicSettings(source), folder: source.folder, files };
 }
+
+async function describeWorkload(source: WorkloadSource): Promise<NonNullable<StoredRequest['workloads']>[number]> {
+  const { settings, folder } = publicSource(source);
+  const files: Record<string, string> = {};
+  const own = resolve(folder, folderOf(settings));
+  const tenants = [settings.tenants ?? []].flat().filter(isMap);
+  for (const each of [settings, ...tenants])
+    for (const path of namedFiles({
+      resolved: each,
+      folder: each === settings ? own : resolve(own, folderOf(each)),
+    }))
+      files[path] = await fileState(path);
+  return { settings, folder, files };
+}
+
+const folderOf = ({ folder }: RawMap): string => (typeof folder === 'string' ? folder : '.');
 
 /** The region is only the name of a simulated card's shared memory and does not affect the card. */
 function inherited({ GVB_SIM, LD_LIBRARY_PATH }: NodeJS.ProcessEnv): Record<string, string> {

@@ -1,0 +1,60 @@
+/** Describes the machine before a comparison, by a worker without a layer. */
+import type { Check } from '../results/document.js';
+import { gpuInfo } from '../environment/gpu.js';
+import { instanceVariables } from '../environment/named-gpu.js';
+import { baseEnvironment } from '../systems/process/base-environment.js';
+import { seenDriver } from '../systems/proof/hidden-interception.js';
+import { type Description, describe, failureToLook } from '../workers/description.js';
+import { localStart } from '../workers/local.js';
+import { Worker } from '../workers/worker.js';
+import type { CompareHooks, CompareRequest } from './compare-request.js';
+import { lookBefore } from './health-summary.js';
+import { type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
+import type { Circumstances } from './resume.js';
+import { describePlan, patienceOf } from './run.js';
+
+export interface Truth {
+  description: Description;
+  choice: Choice;
+  before: Check[];
+}
+
+/** Variables that select the GPU without --device. The driver reads them itself, so it decides on order and UUIDs. */
+const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    (['CUDA_VISIBLE_DEVICES', 'CUDA_DEVICE_ORDER'] as const).flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+/** Describes the GPUs by a worker without a layer, because the coordinator makes no CUDA call. */
+export async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
+  const { target, environment, device, signal } = request;
+  const visible = device === undefined ? selection(environment) : instanceVariables(device);
+  const worker = await Worker.start({
+    start: localStart({ ...baseEnvironment(environment), ...visible }),
+    signal,
+    ...patienceOf(request, hooks),
+  });
+  try {
+    const description = await describe(worker, target, signal);
+    const { CUDA_VISIBLE_DEVICES: named } = environment;
+    const failure = failureToLook(description);
+    if (failure) throw hiddenGpusOr(failure, named);
+    const choice = chooseDevice(description.inspection.devices, device, named);
+    return { description, choice, before: await lookBefore(target, choice.device.uuid, signal) };
+  } finally {
+    await worker.stop();
+  }
+}
+
+/** What rounds must share to be compared. */
+export function circumstances(request: CompareRequest, { description, choice }: Truth): Circumstances {
+  const { inspection } = description;
+  return {
+    gpu: [gpuInfo(inspection, choice.device)],
+    driver: seenDriver(description),
+    plan: describePlan(request, choice.device.index),
+  };
+}
