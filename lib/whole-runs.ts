@@ -17,7 +17,7 @@ import { parsePurpose } from './metrics/purposes.js';
 import type { PurposeName } from './results/text/purpose-names.js';
 import { FEWEST_ROUNDS, MOST_ROUNDS } from './run/effects/detect.js';
 import { parseBudget } from './run/plan/budget.js';
-import type { RunHooks } from './run/run.js';
+import type { RunHooks } from './run/run-request.js';
 import { systemFrom } from './system-settings.js';
 import { here } from './systems/kinds.js';
 import type { System } from './systems/system.js';

@@ -1,6 +1,6 @@
 /** How a request is measured, whatever it measures. */
 import type { MeasureOptions } from '../metrics/core/metric.js';
-import type { RunRequest } from '../run/run.js';
+import type { RunRequest } from '../run/run-request.js';
 
 export type Measuring = Pick<
   RunRequest,

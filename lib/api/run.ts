@@ -4,7 +4,8 @@ import type { PurposeName } from '../results/text/purpose-names.js';
 import { preparePricing } from '../run/effects/pricing.js';
 import { makePlan, type Plan } from '../run/plan/plan.js';
 import { metricsOfRun } from '../run/plan/selection.js';
-import { type RunHooks, runMetrics } from '../run/run.js';
+import { runMetrics } from '../run/run.js';
+import type { RunHooks } from '../run/run-request.js';
 import { callersSystem } from '../systems/process/environment.js';
 import type { Measuring } from './measuring.js';
 

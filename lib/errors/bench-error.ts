@@ -1,14 +1,23 @@
 /** The error that callers receive where nothing could be measured, distinguished by `code`; messages end with what to do. */
 
 export type ErrorCode =
+  /** The NVIDIA driver is missing, or could not start. */
   | 'NO_DRIVER'
+  /** The native addon is missing, or could not be loaded. */
   | 'NO_ADDON'
+  /** The driver lacks a function that the measurement needs. */
   | 'FUNCTION_MISSING'
+  /** The process loaded a driver already, which cannot be exchanged for the simulated one. */
   | 'DRIVER_CONFLICT'
+  /** `GVB_SIM` has a setting that the simulated GPU does not know. */
   | 'SIM_SETTINGS'
+  /** What was measured cannot be a result, e.g. because a tenant did not work. */
   | 'INVALID_RESULT'
+  /** No GPU is the one that was named. */
   | 'NO_SUCH_DEVICE'
+  /** The machine was not idle and healthy (`strict`). */
   | 'UNHEALTHY'
+  /** No thread could be started. */
   | 'NO_THREAD'
   /** A process that measures ended, or did not answer. */
   | 'WORKER'

@@ -14,7 +14,7 @@ import { tCritical } from '../stats/student-t.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { defaultTimeoutSeconds } from './plan/plan.js';
-import { patienceOf } from './run.js';
+import { patienceOf } from './run-request.js';
 
 /** Largest error of a recovered value, unless the half-width of the 99.9 % interval is larger. */
 const TOLERANCE_NS = 15;

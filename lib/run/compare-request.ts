@@ -3,7 +3,7 @@ import type { RunDocument } from '../results/document.js';
 import type { System } from '../systems/system.js';
 import type { FinishedRound } from './finished-round.js';
 import type { Choice } from './plan/device.js';
-import type { RunHooks, RunRequest } from './run.js';
+import type { RunHooks, RunRequest } from './run-request.js';
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** Systems to compare; the first is the baseline. */

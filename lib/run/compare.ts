@@ -17,7 +17,7 @@ import { conclusionsOf } from './effects/judged.js';
 import type { Round } from './finished-round.js';
 import { nothingLeft, notMeasuredAfter } from './given-up.js';
 import { disturbances, healthWarnings, refuseUnhealthy } from './health-summary.js';
-import { circumstances, lookAround } from './look-around.js';
+import { lookAround } from './look-around.js';
 import { givenUpRound, oneRoundOrWhyNot } from './measured-round.js';
 import { roundOrder } from './plan/order.js';
 import { refuseUnavailable } from './plan/unavailable.js';
@@ -55,7 +55,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   };
   try {
     const truth = await lookAround(request, hooks);
-    checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
+    checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], truth.circumstances);
     refuseUnhealthy(truth.before, request.strict);
     await prepareAll(request, truth, directory);
     request.systems.forEach((system, index) => checkSameSystem(finishedOf(request, index), systemHead(system)));

@@ -11,12 +11,15 @@ import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { lookBefore } from './health-summary.js';
 import { type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
 import type { Circumstances } from './resume.js';
-import { describePlan, patienceOf } from './run.js';
+import { describePlan } from './run-document.js';
+import { patienceOf } from './run-request.js';
 
 export interface Truth {
   description: Description;
   choice: Choice;
   before: Check[];
+  /** What rounds must share to be compared. */
+  circumstances: Circumstances;
 }
 
 /** Variables that select the GPU without --device. The driver reads them itself, so it decides on order and UUIDs. */
@@ -43,18 +46,17 @@ export async function lookAround(request: CompareRequest, hooks: CompareHooks): 
     const failure = failureToLook(description);
     if (failure) throw hiddenGpusOr(failure, named);
     const choice = chooseDevice(description.inspection.devices, device, named);
-    return { description, choice, before: await lookBefore(target, choice.device.uuid, signal) };
+    const before = await lookBefore(target, choice.device.uuid, signal);
+    return { description, choice, before, circumstances: circumstances(request, description, choice) };
   } finally {
     await worker.stop();
   }
 }
 
-/** What rounds must share to be compared. */
-export function circumstances(request: CompareRequest, { description, choice }: Truth): Circumstances {
-  const { inspection } = description;
+function circumstances(request: CompareRequest, description: Description, { device }: Choice): Circumstances {
   return {
-    gpu: [gpuInfo(inspection, choice.device)],
+    gpu: [gpuInfo(description.inspection, device)],
     driver: seenDriver(description),
-    plan: describePlan(request, choice.device.index),
+    plan: describePlan(request, device.index),
   };
 }

@@ -10,9 +10,11 @@ import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { emptyResult, sortedById } from './effects/results.js';
 import type { Round } from './finished-round.js';
-import { circumstances, type Truth } from './look-around.js';
+import type { Truth } from './look-around.js';
 import { makePlan } from './plan/plan.js';
-import { identity, type RunHooks, runMetrics } from './run.js';
+import { runMetrics } from './run.js';
+import { identity } from './run-document.js';
+import type { RunHooks } from './run-request.js';
 
 /** Distance between the seeds of a round's processes. Rounds have consecutive seeds. */
 const PROCESS_SEEDS = 1_009;
@@ -110,7 +112,7 @@ function emptyRound(
     durationMs: 0,
     completed: true,
     host: hostInfo(),
-    ...circumstances(request, truth),
+    ...truth.circumstances,
     groundTruth: 'nvml',
     pidMapping: 'none',
     system: { ...systemHead(system), attestation: [] },

@@ -5,7 +5,7 @@ import type { System } from '../systems/system.js';
 import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { type ComputeLimit, labelComputeLimit } from './effects/compute-limit.js';
 import type { Truth } from './look-around.js';
-import { patienceOf } from './run.js';
+import { patienceOf } from './run-request.js';
 
 export async function prepareAll(request: CompareRequest, { choice, description }: Truth, directory: string) {
   const { systems, target, signal, timeoutSeconds } = request;

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../../lib/metrics/core/metric.js';
 import { violationsOf } from '../../lib/results/violations.js';
-import { runMetrics, type RunRequest } from '../../lib/run/run.js';
+import { runMetrics } from '../../lib/run/run.js';
+import type { RunRequest } from '../../lib/run/run-request.js';
 import { environmentSystem } from '../../lib/systems/process/environment.js';
 import type { Description, PreloadEntry } from '../../lib/workers/description.js';
 import { type Answer, FakeLauncher } from '../fake-launcher.js';

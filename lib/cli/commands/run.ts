@@ -13,7 +13,7 @@ import { runReport, WATERMARK } from '../../report/formats/terminal.js';
 import type { Choice } from '../../run/plan/device.js';
 import type { Prepared } from '../../run/lane.js';
 import { type Plan, secondsOf } from '../../run/plan/plan.js';
-import type { RunHooks } from '../../run/run.js';
+import type { RunHooks } from '../../run/run-request.js';
 import { type ChosenTarget, chooseTarget } from '../../run/plan/target.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { interruptible } from '../process/interruption.js';

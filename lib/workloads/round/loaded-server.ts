@@ -5,7 +5,7 @@ import type { LoadResult } from '../../load/load-result.js';
 import { withoutNumber, type Measured } from '../../metrics/core/metric.js';
 import { figuresOf } from '../../metrics/core/sample-stats.js';
 import type { MetricResult, RunDocument } from '../../results/document.js';
-import { identity } from '../../run/run.js';
+import { identity } from '../../run/run-document.js';
 import { blockMedians } from '../../stats/blocks.js';
 import { serialMedian } from '../../stats/serial.js';
 import { unverifiedLabel } from '../../systems/system-name.js';
