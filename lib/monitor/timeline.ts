@@ -47,14 +47,21 @@ export interface PhaseSummary extends MonitorPhase {
   hottestC: number | null;
 }
 
-type Reading = (sample: TimelineSample) => number | null;
+type Reported = readonly (number | null)[];
 
-const readingsOf = (samples: readonly TimelineSample[], reading: Reading): number[] =>
-  samples.map(reading).filter((value) => value !== null);
+const numbersIn = (values: Reported): number[] => values.filter((value) => value !== null);
 
-const meanOf = (values: readonly number[]): number | null => (values.length === 0 ? null : mean([...values]));
-const mostOf = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((most, value) => Math.max(most, value));
+/** Null if NVML reported none of the values. */
+export function meanReported(values: Reported): number | null {
+  const numbers = numbersIn(values);
+  return numbers.length === 0 ? null : mean(numbers);
+}
+
+/** Null if NVML reported none of the values. */
+export function mostReported(values: Reported): number | null {
+  const numbers = numbersIn(values);
+  return numbers.length === 0 ? null : numbers.reduce((most, value) => Math.max(most, value));
+}
 
 export const byGpu = (samples: readonly TimelineSample[]): Map<number, TimelineSample[]> =>
   grouped(samples, ({ gpu }) => gpu);
@@ -84,11 +91,11 @@ export function phaseSummaries({ samples, phases, summaries }: MonitorTimeline):
         ...phase,
         gpu,
         samples: during.length,
-        gpuPercent: meanOf(readingsOf(during, ({ gpuPercent }) => gpuPercent)),
-        memoryMostMib: mostOf(readingsOf(during, ({ memoryUsedMib }) => memoryUsedMib)),
-        powerW: meanOf(readingsOf(during, ({ powerW }) => powerW)),
+        gpuPercent: meanReported(during.map(({ gpuPercent }) => gpuPercent)),
+        memoryMostMib: mostReported(during.map(({ memoryUsedMib }) => memoryUsedMib)),
+        powerW: meanReported(during.map(({ powerW }) => powerW)),
         energyJ: energyOf(own, phase),
-        hottestC: mostOf(readingsOf(during, ({ temperatureC }) => temperatureC)),
+        hottestC: mostReported(during.map(({ temperatureC }) => temperatureC)),
       };
     }),
   );

@@ -224,6 +224,7 @@ describe('exec of a file', () => {
     for (const round of done.document.systems.flat()) {
       const valueOf = (id: string) => round.metrics.find((result) => result.id === id)?.value ?? Number.NaN;
       expect(valueOf('decode/energy-per-token')).toBeCloseTo(valueOf('decode/energy') / 100, 9);
+      expect(valueOf('decode/gpu-throttled')).toBe(0);
     }
     expect(readFileSync(join(done.output, 'systems.yaml'), 'utf8')).toContain('\nprices:\n  currency: EUR\n');
     expect(JSON.parse(readFileSync(join(done.output, 'request.json'), 'utf8'))).toMatchObject({ prices });

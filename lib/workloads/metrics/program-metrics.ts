@@ -4,6 +4,7 @@ import type { MeasuredRun } from '../program/measured-run.js';
 import type { Workload } from '../workload-type.js';
 import type { Kind } from './metric-kind.js';
 import type { Reading } from './reading.js';
+import { meanParts, meanReasons } from './throttling.js';
 
 interface ProgramMetric extends Kind {
   direction: Direction;
@@ -103,6 +104,23 @@ const table = {
     inScene: 'none',
     of: ({ gpu: { seen } }) => ('joules' in seen.energy ? { value: seen.energy.joules } : seen.energy),
     details: (runs) => ({ by: sourcesOf(runs) }),
+  },
+  'gpu-throttled': {
+    name: 'throttled time of the GPU',
+    unit: '%',
+    direction: 'lower',
+    question: 'For how much of the run does the GPU lower its clocks for heat or power?',
+    about:
+      'part of the run in which NVML named a reason to lower the clocks (power cap, thermal or hardware slowdown, power brake), if the run takes at least 2 s. `details.reasons` has it by reason, `details.parts` power, temperature, clock and throttling in each tenth of the run: a GPU that heats up shows it in the later ones',
+    delta: { absolute: 5 },
+    isOptional: true,
+    inScene: 'none',
+    of: ({ gpu: { seen } }) =>
+      'percent' in seen.throttling ? { value: seen.throttling.percent } : { missing: seen.throttling.missing },
+    details: (runs) => {
+      const all = runs.map(({ gpu }) => gpu.seen.throttling);
+      return { reasons: meanReasons(all), parts: meanParts(all) };
+    },
   },
 } satisfies Record<string, ProgramMetric>;
 

@@ -6,6 +6,7 @@ import type { GpuProcessSample, GpuSample } from '../../monitor/sample.js';
 import { type StoredTimeline, storedTimeline } from '../../monitor/stored-timeline.js';
 import { loadAddon } from '../../native/load.js';
 import { type Energy, energyOf } from '../metrics/energy.js';
+import { type Throttling, throttlingOf } from '../metrics/throttling.js';
 import { type ListedByNvml, ListedProcesses } from '../program/listed-processes.js';
 import type { RunLines } from '../program/run-file.js';
 import type { RunPhase } from '../program/run-phases.js';
@@ -36,6 +37,7 @@ export interface RecordedGpu {
   /** PIDs of processes that are not of the program. */
   foreignPids: number[];
   energy: Energy;
+  throttling: Throttling;
   /** The samples for charts; null where no sample was taken. */
   timeline: StoredTimeline | null;
 }
@@ -47,6 +49,7 @@ const recordedNothing = (why: string): RecordedGpu => ({
   foreignPids: [],
   timeline: null,
   energy: { missing: why },
+  throttling: { missing: why },
 });
 
 /** Offset from CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW. The two drift apart where the clock is adjusted. */
@@ -164,6 +167,11 @@ export class GpuRecord {
       slowdowns: reasons.length === 0 ? null : slowdownsAmong(reasons.flat()),
       foreignPids: [...listed].filter((pid) => !this.#ours.has(pid)),
       energy: energyOf(around, from.ns, to.ns),
+      throttling: throttlingOf(within, {
+        fromNs: from.ns,
+        toNs: to.ns,
+        intervalMs: this.#intervalMs * this.#stride,
+      }),
       timeline: storedTimeline({
         samples: around.map((sample) => ({ ...sample, timeS: (sample.monotonicNs - from.ns) / 1e9 })),
         intervalMs: this.#intervalMs * this.#stride,

@@ -16,6 +16,7 @@ const state = (change: Partial<GpuState>) => change as GpuState;
 const seen = (change: Partial<RecordedGpu>): RecordedGpu => ({
   ...{ samples: 1, programBytes: null, slowdowns: null, foreignPids: [], timeline: null },
   energy: { missing: 'none' },
+  throttling: { missing: 'none' },
   ...change,
 });
 

@@ -49,7 +49,7 @@ describe('the load of a workload', () => {
       metricsOfWorkload(one(keys), { caller: {}, logsOf: null, keepGoing: false }).map(({ id }) => id.slice(2));
     const plain = ['latency', 'latency-p99', 'requests-per-second', 'errors'];
     expect(ids(load('requests: 2, concurrency: 1'))).toEqual([
-      ...['ready', 'cpu', 'host-memory', 'gpu-memory', 'energy', ...plain],
+      ...['ready', 'cpu', 'host-memory', 'gpu-memory', 'energy', 'gpu-throttled', ...plain],
     ]);
     expect(ids(load('requests: 2, concurrency: 1, api: chat, model: m, prompt: p'))).toEqual(
       expect.arrayContaining(['ttft', 'ttft-p99', 'itl', 'itl-p99', 'tpot', 'tokens-per-second', ...plain]),
