@@ -4,7 +4,6 @@
 // those of settings from dist/, which is made again if they changed.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'rolldown/utils';
@@ -14,7 +13,6 @@ import { bundleTypes } from './bundle-types.js';
 import { forget, isCurrent, remember, sourcesOf } from './current.js';
 import { writeGeneratedSources } from './generated-sources.js';
 
-const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const isChecked = !process.argv.includes('--no-check');
@@ -41,8 +39,8 @@ async function build() {
   // Otherwise the output of a deleted source would still be tested and shipped.
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   if (isChecked) {
-    const compiler = require.resolve('typescript/bin/tsc');
-    const args = [compiler, '-p', 'tsconfig.build.json'];
+    // That of version 7 takes a third of the time; other tools here still need the API of version 5.
+    const args = [join(root, 'node_modules/typescript7/bin/tsc'), '-p', 'tsconfig.build.json'];
     const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
     if (status !== 0) process.exit(1);
     await bundleTypes();

@@ -1,17 +1,17 @@
 /** The one file of types in the package: it compiles on its own, and says what the sources say. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emptyFolder, root } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 
-const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const compilerOf = (version: 5 | 7): string =>
+  join(root, 'node_modules', version === 5 ? 'typescript' : 'typescript7', 'bin/tsc');
 const bundled = join(root, 'dist/index.d.ts');
 
 /** What the compiler says of one file with these options. */
-function compiled(source: string, options: object = {}): string {
+function compiled(source: string, options: object = {}, version: 5 | 7 = 7): string {
   const folder = emptyFolder();
   writeFileSync(join(folder, 'consumer.ts'), source);
   const typeRoots = [join(root, 'node_modules/@types')];
@@ -19,7 +19,7 @@ function compiled(source: string, options: object = {}): string {
   const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['consumer.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', folder], {
+  const { status, stdout } = spawnSync(process.execPath, [compilerOf(version), '-p', folder], {
     encoding: 'utf8',
     timeout: WAIT_MS,
   });
@@ -57,10 +57,14 @@ describe('the types of the package', () => {
   });
 
   it.each([
-    ['nodenext', 'nodenext'],
-    ['esnext', 'bundler'],
-  ])('compile by themselves for module %s, resolved like %s', (module, moduleResolution) => {
-    const source = `import { measureKernelLaunch, type MetricResult } from '${join(root, 'dist/index.js')}';
+    ['nodenext', 'nodenext', 5],
+    ['nodenext', 'nodenext', 7],
+    ['esnext', 'bundler', 5],
+    ['esnext', 'bundler', 7],
+  ] as const)(
+    'compile by themselves for module %s, resolved like %s, by TypeScript %i',
+    (module, moduleResolution, version) => {
+      const source = `import { measureKernelLaunch, type MetricResult } from '${join(root, 'dist/index.js')}';
 const result = await measureKernelLaunch({ simulate: true });
 if (result.status === 'ok') {
   const [value, launches]: [number, number] = [result.value, result.details.calls.length];
@@ -72,8 +76,9 @@ if (result.status === 'ok') {
 const any: MetricResult = result;
 console.log(any.details);
 `;
-    expect(compiled(source, { module, moduleResolution, skipLibCheck: false })).toBe('');
-  });
+      expect(compiled(source, { module, moduleResolution, skipLibCheck: false }, version)).toBe('');
+    },
+  );
 
   it('name neither packages nor files, besides modules of Node', () => {
     const named = [...readFileSync(bundled, 'utf8').matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)];
