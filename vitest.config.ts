@@ -41,8 +41,7 @@ const OWN_PROCESS = [
 const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
-  'package/adding-a-metric',
-  'package/adding-other-parts',
+  'package/adding-parts',
   'cli/exec',
   'native/exec-scenes',
   'cli/compare',

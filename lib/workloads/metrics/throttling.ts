@@ -5,7 +5,7 @@ import type { GpuSample } from '../../monitor/sample.js';
 import { meanReported, mostReported } from '../../monitor/timeline.js';
 
 /** A tenth of a run. Null for what NVML did not report in it. */
-export interface RunPart {
+interface RunPart {
   fromS: number;
   toS: number;
   /** Mean of the readings. */

@@ -1,8 +1,19 @@
-/** Adds a system, a report format, a report section and a workload metric to one copy of the checkout, as HACKING.md says. */
+/** Adds a metric, a system, a report format, a report section and a workload metric to one copy of the checkout, as HACKING.md says. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ComparisonDocument } from '../../lib/results/document.js';
+import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { CheckoutCopy, fixture } from './checkout-copy.js';
 
+const METRIC = {
+  byHand: ['lib/metrics/overhead/oh-900-toy.ts', 'test/truth/pairs/toy.test.ts'],
+  generated: [
+    'docs/details.md',
+    'docs/metrics.md',
+    'lib/metrics/functions.ts',
+    'lib/metrics/registry.ts',
+    'schema/comparison-document.schema.json',
+    'schema/run-document.schema.json',
+  ],
+};
 const SYSTEM = {
   byHand: ['lib/systems/kinds/toy/toy-system.ts', 'lib/systems/kinds/toy/toy.ts', 'test/unit/systems/toy.test.ts'],
   generated: [
@@ -25,7 +36,7 @@ const WORKLOAD_METRIC = {
   byHand: ['lib/workloads/metrics/program-metrics.ts', 'test/unit/workloads/toy.test.ts'],
   generated: ['docs/exec.md'],
 };
-const parts = [SYSTEM, FORMAT, SECTION, WORKLOAD_METRIC];
+const parts = [METRIC, SYSTEM, FORMAT, SECTION, WORKLOAD_METRIC];
 
 const FORMAT_ENTRY = `  toy: {
     help: 'a line per metric and system',
@@ -44,6 +55,11 @@ const WORKLOAD_METRIC_ENTRY = `  'toy-processes': {
     of: ({ watched }) => ({ value: watched.pids.size }),
   },
 `;
+
+function addMetric(copy: CheckoutCopy): void {
+  copy.write('lib/metrics/overhead/oh-900-toy.ts', fixture('oh-900-toy.ts'));
+  copy.write('test/truth/pairs/toy.test.ts', fixture('toy.test.ts'));
+}
 
 function addSystem(copy: CheckoutCopy): void {
   copy.write('lib/systems/kinds/toy/toy-system.ts', fixture('toy-system.ts'));
@@ -83,8 +99,9 @@ let copy: CheckoutCopy;
 let changed: Awaited<ReturnType<CheckoutCopy['add']>>;
 
 beforeAll(async () => {
-  copy = new CheckoutCopy('init_ms=4,context_ms=4');
+  copy = new CheckoutCopy('init_ms=4,context_ms=4,alloc_us=20');
   changed = await copy.add(() => {
+    addMetric(copy);
     addSystem(copy);
     addFormat(copy);
     addSection(copy);
@@ -92,7 +109,7 @@ beforeAll(async () => {
   });
 });
 
-describe('adding a system, a report format, a report section and a workload metric', () => {
+describe('adding a metric, a system, a report format, a report section and a workload metric', () => {
   it('touches at most three files each; everything else is generated', () => {
     expect(changed).toEqual({
       byHand: parts.flatMap(({ byHand }) => byHand).sort(),
@@ -107,17 +124,35 @@ describe('adding a system, a report format, a report section and a workload metr
   });
 
   it('passes the tests that are added, and those of what files and lists may have', async () => {
-    const added = parts.flatMap(({ byHand }) => byHand).filter((path) => path.startsWith('test/'));
+    const added = parts.flatMap(({ byHand }) => byHand).filter((path) => path.startsWith('test/unit/'));
     const general = [
       'comments',
       'exports',
       'imports',
+      'metrics/purposes',
+      'run/budget',
+      'run/select',
       'settings-schema',
       'system-kinds',
       'systems/parse',
       'report/markdown',
     ];
     await copy.pass(...added, ...general.map((name) => `test/unit/${name}.test.ts`));
+  });
+
+  it('lists, documents, measures and draws the metric, and exports its function', async () => {
+    expect(await copy.command('list')).toMatch(/^OH-900 .*Toy Allocation Latency/m);
+    expect(copy.text('docs/metrics.md')).toMatch(/\*\*OH-900\*\* Toy Allocation Latency/);
+    expect(copy.text('docs/details.md')).toMatch(/`rows\[\]\.valueUs`.*Median time of an allocation \(us\)/);
+    const library = "console.log(typeof (await import('./dist/index.js')).measureToy)";
+    expect(await copy.node('--input-type=module', '-e', library)).toBe('function\n');
+    const text = await copy.command('run', 'OH-900', '--simulate', '--json', '-', '--html', 'toy.html');
+    const { metrics } = JSON.parse(text) as RunDocument;
+    expect(metrics).toHaveLength(1);
+    expect(metrics[0]).toMatchObject({ id: 'OH-900', status: 'ok', details: { rows: [{}, {}, {}] } });
+    // No call takes less than the simulated driver spins for it.
+    expect(metrics[0]?.value).toBeGreaterThanOrEqual(20);
+    expect(copy.text('toy.html')).toContain('Toy latency against live blocks');
   });
 
   it('adds the system to help, schema and docs, and measures under it', async () => {
@@ -154,7 +189,7 @@ describe('adding a system, a report format, a report section and a workload metr
     expect(copy.text('toy.html')).toMatch(/Counts\..*<table/s);
   });
 
-  it('adds the metric to docs, and measures it of a program', async () => {
+  it('adds the workload metric to docs, and measures it of a program', async () => {
     const row = '| `NAME/toy-processes` | processes | all processes of the program that were seen |';
     expect(copy.text('docs/exec.md')).toContain(row);
     const once = ['--rounds', '2', '--warmup', '0', '--iterations', '1', '--output', 'out'];
