@@ -1,5 +1,5 @@
 /** The metrics that are measured of every program, each described once, in the order of reports. */
-import type { Direction } from '../../metrics/core/metric.js';
+import type { Direction, Measured } from '../../metrics/core/metric.js';
 import type { MeasuredRun } from '../program/measured-run.js';
 import type { Workload } from '../workload-type.js';
 import type { Kind } from './metric-kind.js';
@@ -117,7 +117,7 @@ const table = {
     inScene: 'none',
     of: ({ gpu: { seen } }) =>
       'percent' in seen.throttling ? { value: seen.throttling.percent } : { missing: seen.throttling.missing },
-    details: (runs) => {
+    details: (runs): Measured['details'] => {
       const all = runs.map(({ gpu }) => gpu.seen.throttling);
       return { reasons: meanReasons(all), parts: meanParts(all) };
     },
