@@ -86,6 +86,8 @@ export async function bundleProgram() {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: { groups },
+    // Comments on functions and fields are in the types.
+    comments: { legal: true, annotation: true, jsdoc: false },
   });
   await bundle.close();
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
