@@ -1,15 +1,19 @@
-// Makes prebuilds/<platform>-<arch> of what npm run build:native made: the addon, stripped, with the name that node-gyp-build
-// expects, the simulated driver, the interposer, the probe program and the files with which exec starts programs. The
-// addon uses Node-API alone, so one build serves every Node.
+// Makes prebuilds/<platform>-<arch> of what npm run build:native made: the addon, with the name that node-gyp-build
+// expects, the simulated driver, the interposer, the probe program and the files with which exec starts programs, all
+// stripped. The addon uses Node-API alone, so one build serves every Node.
+//   npm run prebuild                   for this machine
+//   npm run prebuild -- --arch=arm64   for another one, with a cross compiler
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { builtParts, checkParts } from './built-parts.js';
+import { crossBuild, toolchainOf } from './cross-build.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const built = `${root}build/Release`;
-const folder = `${root}prebuilds/${process.platform}-${process.arch}`;
-const addon = `${folder}/gpu-virt-bench.glibc.node`;
+const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } });
+const isOwn = values.arch === process.arch;
+const folder = `${root}prebuilds/${process.platform}-${values.arch}`;
 
 function run(command, args) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
@@ -17,11 +21,21 @@ function run(command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-run(process.execPath, ['scripts/build-native.js']);
+function build() {
+  if (!isOwn) return crossBuild(values.arch);
+  run(process.execPath, ['scripts/build-native.js']);
+  return `${root}build/Release`;
+}
+
+const built = build();
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-cpSync(`${built}/gpu_virt_bench.node`, addon);
-run('strip', ['--strip-all', addon]);
+cpSync(`${built}/gpu_virt_bench.node`, `${folder}/gpu-virt-bench.glibc.node`);
 for (const part of builtParts) cpSync(`${built}/${part}`, `${folder}/${part}`, { recursive: true });
 checkParts(folder);
+// The static probe is empty where no static C library is installed.
+const files = readdirSync(folder, { recursive: true })
+  .map((file) => `${folder}/${file}`)
+  .filter((file) => statSync(file).isFile() && statSync(file).size > 0);
+run(isOwn ? 'strip' : `${toolchainOf(values.arch)}-strip`, ['--strip-all', ...files]);
 console.log(`${folder}: ${readdirSync(folder, { recursive: true }).join(', ')}`);
