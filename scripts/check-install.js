@@ -1,20 +1,12 @@
-// Installs the packed package into an empty project, without running any script, and uses it like a consumer.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Packs the package, checks what is in it, installs it into an empty project without running any script, and uses it like
+// a consumer. It must not be larger than users are willing to download.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fail, pack, root, run, temporaryFolder } from './packed.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const project = mkdtempSync(join(tmpdir(), 'gvb-install-'));
-
-function run(command, args, cwd) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
-  if (status === 0) return stdout;
-  console.error(`${command} ${args.join(' ')} failed:\n${error?.message ?? stderr}`);
-  rmSync(project, { recursive: true, force: true });
-  process.exit(1);
-}
+/** Megabytes: with the prebuilds of one architecture, and what those of another may add. */
+const LARGEST = 4;
+const LARGEST_PREBUILD = 3;
 
 /** Relative links, `FILE: LINK`, to files that are not packed. */
 function deadLinks(packed) {
@@ -29,23 +21,31 @@ function deadLinks(packed) {
     );
 }
 
-const [{ filename, size, files }] = JSON.parse(
-  run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', project], root),
-);
-const unwanted = files.map(({ path }) => path).filter((path) => /^(native|test|lib|binding\.gyp)/.test(path));
-if (unwanted.length > 0) {
-  console.error(`Expected only built files in the package but found ${unwanted.join(', ')}.`);
-  process.exit(1);
-}
-const lost = deadLinks(files.map(({ path }) => path));
-if (lost.length > 0) {
-  console.error(
-    `Expected every link of the package's Markdown to lead to one of its files but found ${lost.join(', ')}.`,
+const project = temporaryFolder('gvb-install-');
+const { filename, tarball, size, files } = pack(project);
+const paths = files.map(({ path }) => path);
+const unwanted = paths.filter((path) => /^(native|test|lib|binding\.gyp)/.test(path));
+if (unwanted.length > 0) fail(`Expected only built files in the package but found ${unwanted.join(', ')}.`);
+const lost = deadLinks(paths);
+if (lost.length > 0)
+  fail(`Expected every link of the package's Markdown to lead to one of its files but found ${lost.join(', ')}.`);
+
+const prebuilds = new Set(paths.flatMap((path) => /^prebuilds\/([^/]+)\//.exec(path)?.[1] ?? []));
+if (prebuilds.size === 0) fail('Expected prebuilds in the package: run npm run prebuild first.');
+const largest = LARGEST + (prebuilds.size - 1) * LARGEST_PREBUILD;
+const megabytes = (size / 1e6).toFixed(2);
+if (size > largest * 1e6)
+  fail(
+    `Expected a package with ${[...prebuilds].join(' and ')} of at most ${largest} MB but packed ${megabytes} MB. ` +
+      'npm pack --dry-run --json lists the files with their sizes.',
   );
-  process.exit(1);
-}
+
+run('npx', ['--no', '--', 'publint', '--strict', tarball], root);
+// Node from 20.19 and 22.12 loads modules by require; what older ones say is in README.md (check-consumers.js tests both).
+run('npx', ['--no', '--', 'attw', tarball, '--ignore-rules', 'cjs-resolves-to-esm'], root);
+
 writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-run('npm', ['install', '--ignore-scripts', join(project, filename)], project);
+run('npm', ['install', '--ignore-scripts', tarball], project);
 // A busy machine does not disturb this metric. Others may report a disturbance, which says nothing about the package.
 run('npx', ['gpu-virt-bench', 'run', 'OH-002', '--simulate', '--json', 'run.json'], project);
 run('npx', ['gpu-virt-bench', 'exec', '--simulate', '--rounds', '1', '--iterations', '1', '--', '/bin/true'], project);
@@ -57,7 +57,7 @@ if (status !== 'ok' || !(value > 0)) throw new Error(status);
 `,
 );
 run(process.execPath, ['use.js'], project);
-rmSync(project, { recursive: true, force: true });
 console.log(
-  `${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} KiB packed; installs and measures without a script.`,
+  `${filename}: ${files.length} files, ${megabytes} MB with ${[...prebuilds].join(' and ')}; publint and attw find nothing; ` +
+    'installs and measures without a script.',
 );
