@@ -38,6 +38,7 @@ for (const built of ['dist/cli/main.js', 'build/Release/gpu_virt_bench.node']) {
 }
 
 checkParts(join(root, 'build/Release'));
+run(process.execPath, ['scripts/sbom.js']);
 
 const staging = mkdtempSync(join(tmpdir(), 'gvb-bundle-'));
 try {

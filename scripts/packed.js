@@ -27,8 +27,29 @@ export function run(command, args, cwd, env = process.env) {
   fail(`${command} ${args.join(' ')} failed:\n${error?.message ?? stdout + stderr}`);
 }
 
-/** Packs into `folder`; `tarball` is the path of the file. The paths of `files` are relative to the package. */
+/**
+ * Packs into `folder`; `tarball` is the path of the file. The paths of `files` are relative to the package. Fails if the
+ * package is larger than users are willing to download.
+ */
 export function pack(folder) {
+  run(process.execPath, ['scripts/sbom.js'], root);
   const [packed] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root));
-  return { ...packed, tarball: join(folder, packed.filename) };
+  return { ...packed, tarball: join(folder, packed.filename), platforms: checkSize(packed) };
+}
+
+/** Megabytes: with the prebuilds of one architecture, and what those of another may add. */
+const LARGEST = 4;
+const LARGEST_PREBUILD = 3;
+
+/** Returns the platforms of which it has prebuilds. */
+function checkSize({ size, files }) {
+  const platforms = [...new Set(files.flatMap(({ path }) => /^prebuilds\/([^/]+)\//.exec(path)?.[1] ?? []))];
+  if (platforms.length === 0) fail('Expected prebuilds in the package: run npm run prebuild first.');
+  const largest = LARGEST + (platforms.length - 1) * LARGEST_PREBUILD;
+  if (size > largest * 1e6)
+    fail(
+      `Expected a package with ${platforms.join(' and ')} of at most ${largest} MB but packed ${(size / 1e6).toFixed(2)} MB. ` +
+        'npm pack --dry-run --json lists the files with their sizes.',
+    );
+  return platforms;
 }

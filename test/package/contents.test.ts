@@ -85,7 +85,7 @@ describe('the package', () => {
 
   it('contains only code, documentation and licences', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server|pytorch)\/[^/]+\.(mjs|md|py|yaml)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server|pytorch)\/[^/]+\.(mjs|md|py|yaml)|README\.md|LICENSE|CHANGELOG\.md|package\.json|sbom\.cdx\.json)$/;
     expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
   });
 
