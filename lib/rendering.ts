@@ -5,16 +5,23 @@ import { type View, viewOf } from './results/view.js';
 import { type Format, formats, type Rendered, type ReportFormat, reportFormats } from './report/formats.js';
 import { type Words, wordsOf } from './report/text/words.js';
 
+interface Drawn {
+  view: View;
+  forPeople: View;
+  words: Words;
+}
+
+function drawn(document: ResultDocument): Drawn {
+  const view = viewOf(document);
+  const forPeople = readable(view);
+  return { view, forPeople, words: wordsOf(forPeople) };
+}
+
 /** Renders one document in the requested formats; their common view is computed once, and only if needed. */
 export function rendering(document: ResultDocument): (format: Format) => Promise<Rendered> {
-  let drawn: { view: View; forPeople: View; words: Words } | undefined;
-  const draw = () => {
-    const view = viewOf(document);
-    const forPeople = readable(view);
-    return { view, forPeople, words: wordsOf(forPeople) };
-  };
+  let known: Drawn | undefined;
   return async (format) => {
-    const { view, forPeople, words } = (drawn ??= draw());
+    const { view, forPeople, words } = (known ??= drawn(document));
     const { isForPeople, load }: ReportFormat = reportFormats[format];
     return (await load())(isForPeople ? forPeople : view, words);
   };
@@ -38,4 +45,11 @@ export async function renderReport(given: ResultDocument, format: Format): Promi
     throw new TypeError('Expected document to be of run or compare but received something else.');
   const rendered = await rendering(upToDate(document))(format);
   return typeof rendered === 'string' ? rendered : rendered.join('');
+}
+
+/** Renders the metrics of a document one by one, as markup for a page with the style sheet of the HTML report. */
+export async function renderingMetrics(document: ResultDocument): Promise<(metric: string) => string | null> {
+  const { metricSection } = await import('./report/html/metric-section.js');
+  const { forPeople, words } = drawn(document);
+  return (metric) => metricSection(forPeople, words, metric)?.toString() ?? null;
 }

@@ -55,7 +55,8 @@ const rowsOf = (fields, prefix = '') =>
     return [[`\`${path}\`${always ? '' : ' *'}`, typeOf(field), aboutOf(field)], ...rowsOf(fieldsIn(field), inner)];
   });
 
-const fieldsTable = (entries) => table(['Field', 'Type', 'What it is'], rowsOf(fieldsIn(v.strictObject(entries))));
+export const fieldsTable = (entries) =>
+  table(['Field', 'Type', 'What it is'], rowsOf(fieldsIn(v.strictObject(entries))));
 
 export const detailsPage = `# Details of results
 

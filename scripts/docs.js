@@ -14,16 +14,12 @@ import './function-names.js';
 import './native-types.js';
 import { detailsPage } from './details.js';
 import { table } from './markdown.js';
+import { better, delta, seconds } from './metric-words.js';
 import { writePages } from './pages.js';
 import { writeSettings } from './settings.js';
 
 await writeSettings();
 writePages();
-
-const better = { lower: 'lower', higher: 'higher', none: '–' };
-const delta = ({ relative, absolute }, unit) =>
-  absolute === undefined ? `${100 * relative} %` : `${absolute} ${unit}`;
-const seconds = ({ quick, standard, thorough }) => `${quick} / ${standard} / ${thorough}`;
 
 function section(category, metrics) {
   const rows = metrics.map((metric) => [

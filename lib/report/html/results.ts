@@ -36,8 +36,12 @@ function sizeCell(effect: Effect | null, unit: string): Markup {
 const effectCells = ({ effect }: Cell, unit: string): Markup =>
   html`${sizeCell(effect, unit)}${text(effect ? judgement(effect) : '–')}`;
 
+const against = (systems: readonly SystemView[]): Heading[] => [
+  { title: againstBaseline(systems), numeric: true },
+  { title: 'Verdict' },
+];
+
 function headings(systems: readonly SystemView[]): { groups: Heading[]; headings: Heading[] } {
-  const against: Heading[] = [{ title: againstBaseline(systems), numeric: true }, { title: 'Verdict' }];
   return {
     groups: [
       { title: '', span: 2 },
@@ -46,7 +50,10 @@ function headings(systems: readonly SystemView[]): { groups: Heading[]; headings
     headings: [
       { title: 'Metric' },
       { title: 'Unit' },
-      ...systems.flatMap(({ isCompared }) => [{ title: 'Value', numeric: true }, ...(isCompared ? against : [])]),
+      ...systems.flatMap(({ isCompared }) => [
+        { title: 'Value', numeric: true },
+        ...(isCompared ? against(systems) : []),
+      ]),
     ],
   };
 }
@@ -76,9 +83,19 @@ function resultRow(row: Row, systems: readonly SystemView[]): Markup {
 
 const isSingle = ({ systems }: View): boolean => systems.every(({ rounds }) => rounds.length <= 1);
 
+const valuesText = (view: View): string => `${isSingle(view) ? 'values' : 'medians over rounds'}, with 95 % intervals`;
+
+/** Charts of these metrics, and how to read them. */
+export const figuresOf = (rows: readonly Row[], view: View): Markup => {
+  const ids = rows.map(({ id }) => id);
+  const figures = [...rows.map(metricFigure), ...lineFigures(view, ids)];
+  return html`${howToRead}
+    ${[html`<div class="cards">${figures}</div>`, ...peerFigures(view, ids)]}`;
+};
+
 function category({ name, rows }: View['categories'][number], view: View): Markup {
   const title = categoryTitle(name);
-  const caption = `${title}: ${isSingle(view) ? 'values' : 'medians over rounds'}, with 95 % intervals`;
+  const caption = `${title}: ${valuesText(view)}`;
   const tables = parts(view).map((systems, _, { length }) =>
     table({
       caption: length > 1 ? `${caption}: ${systems.map((system) => system.name).join(', ')}` : caption,
@@ -86,14 +103,29 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
       rows: rows.map((row) => resultRow(row, systems)),
     }),
   );
-  const ids = rows.map(({ id }) => id);
-  const figures = [...rows.map(metricFigure), ...lineFigures(view, ids)];
   return html`<div class="category">
     <h3>${title}</h3>
-    ${tables} ${howToRead}
-    ${[html`<div class="cards">${figures}</div>`, ...peerFigures(view, ids)]}
+    ${tables} ${figuresOf(rows, view)}
   </div> `;
 }
+
+/** Values of one metric, with a row per system. */
+export const systemsTable = (row: Row, view: View): Markup =>
+  table({
+    caption: `${row.unit}: ${valuesText(view)}`,
+    headings: [
+      { title: 'System' },
+      { title: 'Value', numeric: true },
+      ...(view.systems.some(({ isCompared }) => isCompared) ? against(view.systems) : []),
+    ],
+    rows: view.systems.map(({ name, isCompared }) => {
+      const cell = row.cells.find(({ system }) => system === name) as Cell;
+      return html`<tr>
+        <th scope="row">${name}</th>
+        ${valueCell(cell)}${isCompared && effectCells(cell, row.unit)}
+      </tr>`;
+    }),
+  });
 
 /**
  * Table of effects that a logarithmic axis cannot show; null if there is no ratio at all: the tables below then show
