@@ -19,6 +19,9 @@ const reset = `.record :is(th, td) {
 `;
 
 const own = `
+:root {
+  --light-color-link: #0b5cad;
+}
 .record {
   --page: var(--color-background);
   --raised: var(--color-background-secondary);

@@ -1,9 +1,9 @@
 /** The HTML report in a real browser, without a network. Skipped, with a message, if there is no Chromium. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { upgraded } from '../../lib/results/upgraded.js';
 import type * as rendering from '../../lib/rendering.js';
@@ -14,16 +14,8 @@ import { served } from '../unit/costs/fixtures.js';
 import { everyKind } from '../unit/report/fixtures.js';
 import { comparisonOf, runOf, small } from '../unit/report/html-fixtures.js';
 import { isolationComparison } from '../unit/report/isolation-fixtures.js';
+import { contrasts, hasBrowser, launched } from './chromium.js';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const hasBrowser = existsSync(executablePath);
-if (!hasBrowser)
-  process.stderr.write(`SKIPPED: the HTML report in a browser: there is no ${executablePath} (set CHROMIUM=…).\n`);
-
-const args =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
-    ' ',
-  );
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'gvb-browser-'));
 let browser: Browser;
@@ -31,7 +23,7 @@ let render: (document: ResultDocument) => Promise<string>;
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  browser = await chromium.launch({ executablePath, args });
+  browser = await launched();
   // The shipped code, with ECharts bundled.
   const built = (await import(pathToFileURL(join(root, 'dist/rendering.js')).href)) as typeof rendering;
   render = async (document) => (await built.rendering(document)('html')) as string;
@@ -110,39 +102,6 @@ function simulated() {
   for (const { gpu } of document.systems.flat()) for (const one of gpu) one.simulated = true;
   return document;
 }
-
-/**
- * The contrast of every visible text against its background. Cells of a map are drawings, whose colours are tested with
- * the style sheet.
- */
-const contrasts = `(() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const luminance = ([r, g, b]) => [r, g, b].map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = channels(getComputedStyle(at).backgroundColor);
-      if (colour.length < 4 || colour[3] === 1) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const low = [];
-  let seen = 0;
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || element.closest('script, style, .watermark, option, .map svg')) continue;
-    if (!element.checkVisibility()) continue;
-    const style = getComputedStyle(element);
-    const isDrawn = element instanceof SVGElement;
-    const [front, back] = [channels(isDrawn ? style.fill : style.color), ground(element)].map(luminance);
-    const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
-    seen += 1;
-    if (ratio < 4.5) low.push([walker.currentNode.data.trim().slice(0, 40), ratio]);
-  }
-  return { seen, low };
-})()`;
 
 /** Words of numeric cells and of headings that wrap onto two lines. */
 const brokenWords = `(() => {
