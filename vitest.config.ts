@@ -42,6 +42,7 @@ const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
   'package/adding-parts',
+  'package/code-examples',
   'cli/exec',
   'native/exec-scenes',
   'cli/compare',

@@ -23,6 +23,14 @@ export * from './metrics/functions.js';
 /**
  * Measures all metrics (or those in `metrics`) in worker processes under the caller's environment: the RunDocument of
  * `gpu-virt-bench run`. An abort resolves with `completed: false` and the results so far.
+ *
+ * @example
+ * ```ts
+ * import { runMetrics } from 'gpu-virt-bench';
+ *
+ * const { metrics } = await runMetrics({ metrics: ['OH-001', 'START-002'] });
+ * for (const { id, status, value, unit } of metrics) console.log(id, status, value, unit);
+ * ```
  */
 export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocument> =>
   (await import('./whole-runs.js')).runMetrics(options);
@@ -33,11 +41,25 @@ export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocume
  * included. Rejects where one cannot be measured here (unless `allowMissing`) or has wrong settings; an abort resolves
  * with `completed: false` and the finished rounds.
  *
- *     await compareSystems({
- *       systems: ['native', { kind: 'custom', name: 'mine', env: { LD_PRELOAD: '/path/layer.so' },
- *         verify: [{ symbolOwner: { symbol: 'cuLaunchKernel', matches: 'layer\\.so$' } }] }],
- *       metrics: ['overhead'],
- *     });
+ * @example
+ * ```ts
+ * import { compareSystems } from 'gpu-virt-bench';
+ *
+ * const { effects } = await compareSystems({
+ *   systems: [
+ *     'native',
+ *     {
+ *       kind: 'custom',
+ *       name: 'mine',
+ *       env: { LD_PRELOAD: '/path/layer.so' },
+ *       verify: [{ symbolOwner: { symbol: 'cuLaunchKernel', matches: 'layer\\.so$' } }],
+ *     },
+ *   ],
+ *   metrics: ['OH-001', 'OH-005'],
+ *   tier: 'quick',
+ * });
+ * for (const { metric, system, ratio, verdict } of effects) console.log(metric, system, ratio, verdict);
+ * ```
  */
 export const compareSystems = async (options: CompareSystemsOptions): Promise<ComparisonDocument> =>
   (await import('./whole-runs.js')).compareSystems(options);
@@ -48,11 +70,22 @@ export const compareSystems = async (options: CompareSystemsOptions): Promise<Co
  * program that fails is a result with status `failed`. Rejects with UsageError for wrong settings and for a program that
  * does not exist; an abort ends the program and resolves with `completed: false` and the rounds that there are.
  *
- *     await execWorkloads({
- *       systems: ['native', 'hami-core:library=/path/libvgpu.so,memory=10GiB'],
- *       workloads: [{ name: 'decode', argv: ['python', 'decode.py'],
- *         metrics: { tps: { regex: '([0-9.]+) tokens/s', unit: 'tokens/s', direction: 'higher' } } }],
- *     });
+ * @example
+ * ```ts
+ * import { execWorkloads } from 'gpu-virt-bench';
+ *
+ * const { effects } = await execWorkloads({
+ *   systems: ['native', 'mps:sm=50'],
+ *   workloads: [
+ *     {
+ *       name: 'decode',
+ *       argv: ['python3', 'decode.py'],
+ *       metrics: { tps: { regex: '([0-9.]+) tokens/s', unit: 'tokens/s', direction: 'higher' } },
+ *     },
+ *   ],
+ * });
+ * for (const { metric, system, verdict } of effects) console.log(metric, system, verdict);
+ * ```
  */
 export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<ComparisonDocument> =>
   (await import('./exec-workloads.js')).execWorkloads(options);
@@ -60,6 +93,14 @@ export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<Comp
 /**
  * A document as a report, in one of the formats of docs/reports.md. Needs no GPU. Rejects with RangeError for another
  * format, with TypeError for anything else than a document.
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from 'node:fs/promises';
+ * import { renderReport, runMetrics } from 'gpu-virt-bench';
+ *
+ * await writeFile('report.html', await renderReport(await runMetrics({ for: 'serving' }), 'html'));
+ * ```
  */
 export const renderReport = async (document: RunDocument | ComparisonDocument, format: Format): Promise<string> =>
   (await import('./rendering.js')).renderReport(document, format);
@@ -70,13 +111,19 @@ export const renderReport = async (document: RunDocument | ComparisonDocument, f
  * is empty in the CSV, null in samples, and named with the reason in the summary. Several monitors may run at a time; none
  * keeps the process alive.
  *
- *     const monitor = await startMonitor({ device: 0, intervalMs: 100, csv: 'gpu.csv' });
- *     await work();
- *     const { samples, missedIntervals, unsupported } = await monitor.stop();
- *
  * Rejects with TypeError or RangeError for bad options, with BenchError (`code` NO_ADDON, NO_DRIVER, NO_SUCH_DEVICE,
  * DRIVER_CONFLICT, NO_THREAD) if nothing can be sampled, and with an Error that names the file if the CSV cannot be
  * written; if that fails later, `onError` is called and `stop` rejects with MonitorError.
+ *
+ * @example
+ * ```ts
+ * import { measureKernelLaunch, startMonitor } from 'gpu-virt-bench';
+ *
+ * const monitor = await startMonitor({ device: 0, intervalMs: 100, csv: 'gpu.csv' });
+ * await measureKernelLaunch();
+ * const { samples, missedIntervals } = await monitor.stop();
+ * console.log(samples, missedIntervals);
+ * ```
  */
 export const startMonitor = async (options?: MonitorOptions): Promise<Monitor> =>
   (await import('./monitor/monitor.js')).startMonitor(options);
@@ -88,12 +135,23 @@ export const startMonitor = async (options?: MonitorOptions): Promise<Monitor> =
  * of the requests before, and counts from these times, so that a slow server cannot slow its own load (open loop, against
  * coordinated omission). No request is repeated. Times are of CLOCK_MONOTONIC, taken when bytes are read.
  *
- *     const result = await runLoad({ url: 'http://127.0.0.1:8000/v1/chat/completions', api: 'chat', model: 'm',
- *       prompt: 'Tell me story {request}.', requests: 200, ratePerSecond: 4 });
- *     if (result.invalid === null) console.log(result.tokensPerSecond, (await summariseLoad(result)).ttftMs.median);
- *
  * Requests that fail are part of the result. `invalid` says why no number may be used, e.g. because the client was late
  * itself. An abort resolves with `completed: false`. Rejects with UsageError or TypeError for wrong settings.
+ *
+ * @example
+ * ```ts
+ * import { runLoad, summariseLoad } from 'gpu-virt-bench';
+ *
+ * const result = await runLoad({
+ *   url: 'http://127.0.0.1:8000/v1/chat/completions',
+ *   api: 'chat',
+ *   model: 'm',
+ *   prompt: 'Tell me story {request}.',
+ *   requests: 200,
+ *   ratePerSecond: 4,
+ * });
+ * if (result.invalid === null) console.log(result.tokensPerSecond, (await summariseLoad(result)).ttftMs.median);
+ * ```
  */
 export const runLoad = async (settings: LoadSettings, options?: LoadOptions): Promise<LoadResult> =>
   (await import('./load-settings.js')).runLoad(settings, options);

@@ -52,6 +52,14 @@ async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, 
 /**
  * The GPUs that this process can use. Initialises the driver, creates no context. Rejects like the `measure…`
  * functions.
+ *
+ * @example
+ * ```ts
+ * import { getProvenance, listDevices } from 'gpu-virt-bench';
+ *
+ * for (const { index, name, uuid } of await listDevices()) console.log(index, name, uuid);
+ * for (const { name, interposed } of await getProvenance()) if (interposed.length > 0) console.log(name, interposed);
+ * ```
  */
 export async function listDevices(options: InventoryOptions = {}): Promise<GpuInfo[]> {
   const inspection = await ask(options, (addon, target) => addon.inspect(target));

@@ -304,5 +304,14 @@ export const kernelLaunchLatency: MetricDefinition<KernelLaunchDetails> = {
 /**
  * OH-001, µs: median time from the launch call to the kernel's first instruction; `details.calls[]` has submit, start
  * and round trip for cuLaunchKernel, cuLaunchKernelEx and a one-node graph.
+ *
+ * @example
+ * ```ts
+ * import { measureKernelLaunch } from 'gpu-virt-bench';
+ *
+ * const result = await measureKernelLaunch({ tier: 'standard' });
+ * if (result.status === 'ok') console.log(result.value, result.unit, result.details.calls);
+ * else console.error(result.reason);
+ * ```
  */
 export const measureKernelLaunch = measureFunction(kernelLaunchLatency);
