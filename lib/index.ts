@@ -32,8 +32,9 @@ export * from './metrics/functions.js';
  * for (const { id, status, value, unit } of metrics) console.log(id, status, value, unit);
  * ```
  */
-export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocument> =>
-  (await import('./whole-runs.js')).runMetrics(options);
+export async function runMetrics(options?: RunMetricsOptions): Promise<RunDocument> {
+  return (await import('./whole-runs.js')).runMetrics(options);
+}
 
 /**
  * Compares systems in interleaved rounds of fresh workers: the document of `gpu-virt-bench compare`; no file is
@@ -61,8 +62,9 @@ export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocume
  * for (const { metric, system, ratio, verdict } of effects) console.log(metric, system, ratio, verdict);
  * ```
  */
-export const compareSystems = async (options: CompareSystemsOptions): Promise<ComparisonDocument> =>
-  (await import('./whole-runs.js')).compareSystems(options);
+export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
+  return (await import('./whole-runs.js')).compareSystems(options);
+}
 
 /**
  * Programs under systems, in interleaved rounds: the document of `gpu-virt-bench exec`; no file is written. Ids of metrics
@@ -87,8 +89,9 @@ export const compareSystems = async (options: CompareSystemsOptions): Promise<Co
  * for (const { metric, system, verdict } of effects) console.log(metric, system, verdict);
  * ```
  */
-export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<ComparisonDocument> =>
-  (await import('./exec-workloads.js')).execWorkloads(options);
+export async function execWorkloads(options: ExecWorkloadsOptions): Promise<ComparisonDocument> {
+  return (await import('./exec-workloads.js')).execWorkloads(options);
+}
 
 /**
  * A document as a report, in one of the formats of docs/reports.md. Needs no GPU. Rejects with RangeError for another
@@ -102,8 +105,9 @@ export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<Comp
  * await writeFile('report.html', await renderReport(await runMetrics({ for: 'serving' }), 'html'));
  * ```
  */
-export const renderReport = async (document: RunDocument | ComparisonDocument, format: Format): Promise<string> =>
-  (await import('./rendering.js')).renderReport(document, format);
+export async function renderReport(document: RunDocument | ComparisonDocument, format: Format): Promise<string> {
+  return (await import('./rendering.js')).renderReport(document, format);
+}
 
 /**
  * Watches GPUs through NVML, outside of any layer, at a set interval (100 ms), which a native thread per GPU keeps while the
@@ -125,8 +129,9 @@ export const renderReport = async (document: RunDocument | ComparisonDocument, f
  * console.log(samples, missedIntervals);
  * ```
  */
-export const startMonitor = async (options?: MonitorOptions): Promise<Monitor> =>
-  (await import('./monitor/monitor.js')).startMonitor(options);
+export async function startMonitor(options?: MonitorOptions): Promise<Monitor> {
+  return (await import('./monitor/monitor.js')).startMonitor(options);
+}
 
 /**
  * Sends requests to an HTTP endpoint and measures the answers, streams of tokens of OpenAI-compatible servers included:
@@ -153,12 +158,14 @@ export const startMonitor = async (options?: MonitorOptions): Promise<Monitor> =
  * if (result.invalid === null) console.log(result.tokensPerSecond, (await summariseLoad(result)).ttftMs.median);
  * ```
  */
-export const runLoad = async (settings: LoadSettings, options?: LoadOptions): Promise<LoadResult> =>
-  (await import('./load-settings.js')).runLoad(settings, options);
+export async function runLoad(settings: LoadSettings, options?: LoadOptions): Promise<LoadResult> {
+  return (await import('./load-settings.js')).runLoad(settings, options);
+}
 
 /** Medians with intervals, and percentiles where there are enough samples for them, of a load's samples. */
-export const summariseLoad = async (result: LoadResult): Promise<LoadSummary> =>
-  (await import('./load/load-result.js')).summariseLoad(result);
+export async function summariseLoad(result: LoadResult): Promise<LoadSummary> {
+  return (await import('./load/load-result.js')).summariseLoad(result);
+}
 
 export type {
   ApplicationPath,

@@ -74,8 +74,9 @@ export async function getProvenance(options: InventoryOptions = {}): Promise<Fun
 }
 
 /** Definitions of all metrics, in id order. Needs neither addon nor driver. */
-export const listMetrics = (): MetricInfo[] =>
-  metrics.map((metric) => {
+export function listMetrics(): MetricInfo[] {
+  return metrics.map((metric) => {
     const listed = Object.entries(metric).filter(([key]) => Object.hasOwn(INFO, key));
     return Object.fromEntries(listed) as unknown as MetricInfo;
   });
+}
