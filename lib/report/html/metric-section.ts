@@ -2,7 +2,7 @@
 import { html, type Markup } from '../text/markup.js';
 import { rowsOf, type View } from '../../results/view.js';
 import type { Words } from '../text/words.js';
-import { boundedView, boundedWords } from './bounds.js';
+import { boundedView, boundedWords, sentence } from './bounds.js';
 import { bodies } from './sections.js';
 import { figuresOf, systemsTable } from './results.js';
 
@@ -29,6 +29,7 @@ export function metricSection(whole: View, words: Words, metric: string): Markup
   if (row === undefined) return null;
   const page = { view, words: boundedWords(words) };
   const isMeasured = row.cells.some(({ value }) => value !== null);
+  const reasons = row.cells.flatMap(({ results }) => results.flatMap(({ reason }) => reason ?? []));
   const others = (['isolation', 'not-measured'] as const).map((id) => bodies[id]?.(page));
-  return html`${systemsTable(row, view)} ${isMeasured && figuresOf([row], view)}${others}`;
+  return html`${systemsTable(row, view)} ${isMeasured ? figuresOf([row], view) : html`<p class="note">No value: ${sentence(reasons[0] ?? '')}</p>`}${others}`;
 }
