@@ -34,6 +34,7 @@ const entries = [
   'stats/largest',
   'stats/random',
   'stats/serial',
+  'stats/slope',
   'stats/figure-of-windows',
   'workers/lines',
   'workers/local',

@@ -1,0 +1,38 @@
+// What a soak leaves on the machine: files, shared memory, processes.
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+/** In the environment of every process of a soak. */
+export const MARK = 'GVB_SOAK';
+/** Processes that are about to end get so long. */
+const SETTLING_MS = 10_000;
+const LOOK_MS = 50;
+
+const entries = (folder) => readdirSync(folder, { recursive: true }).length;
+
+/** Regions of the simulated card have the soak's id in their names; all other objects count, whoever made them. */
+const objectsOf = (id) =>
+  readdirSync('/dev/shm').filter((name) => !name.startsWith('gvb-sim-') || name.includes(id)).length;
+
+function processesOf(id, known) {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name) || known.includes(Number(name))) return false;
+    try {
+      return readFileSync(`/proc/${name}/environ`, 'utf8').includes(`${MARK}=${id}`);
+    } catch {
+      return false; // It has just ended.
+    }
+  }).length;
+}
+
+/** `known`: PIDs that are meant to run. */
+export async function leftOnMachine({ id, temporary, results, known }) {
+  const until = performance.now() + SETTLING_MS;
+  while (processesOf(id, known) > 0 && performance.now() < until) await setTimeout(LOOK_MS);
+  return {
+    temporaryFiles: entries(temporary),
+    resultFiles: entries(results),
+    sharedMemory: objectsOf(id),
+    processes: processesOf(id, known),
+  };
+}
