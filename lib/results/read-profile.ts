@@ -7,10 +7,10 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import { boundedJson, JsonBoundsError } from './bounded-json.js';
 import { type CallProfile, callProfileSchema, PROFILE_VERSION } from './call-profile.js';
 import { firstTwice } from './first-twice.js';
+import { issueText } from './issue-text.js';
 
 /** A phase with a thousand functions takes 40 kB. */
 const MAX_MIB = 16;
-const LONGEST_QUOTE = 200;
 
 /** Throws UsageError, which names the file and the problem. */
 export async function readProfile(file: string): Promise<CallProfile> {
@@ -24,9 +24,7 @@ export async function readProfile(file: string): Promise<CallProfile> {
     );
   const read = v.safeParse(callProfileSchema, found, { abortEarly: true });
   if (!read.success) {
-    const [issue] = read.issues;
-    const at = v.getDotPath(issue);
-    throw refused(`${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
+    throw refused(issueText(read.issues[0]));
   }
   const names = read.output.phases.map(({ name }) => name);
   const twice = firstTwice(names);

@@ -17,6 +17,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import { boundedJson, JsonBoundsError } from '../results/bounded-json.js';
 import { plain } from '../results/text/plain.js';
 import { firstTwice } from '../results/first-twice.js';
+import { issueText } from '../results/issue-text.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { upgraded } from '../results/upgraded.js';
 import { upToDate } from '../run/effects/judged.js';
@@ -128,13 +129,9 @@ function checked(file: string, content: unknown): ResultDocument {
 
 type Checked<T> = { success: true; output: T } | { success: false; issues: [v.BaseIssue<unknown>, ...unknown[]] };
 
-const LONGEST_QUOTE = 160;
-
 function valid<T>(file: string, result: Checked<T>): T {
   if (result.success) return result.output;
-  const [issue] = result.issues;
-  const at = v.getDotPath(issue);
-  throw refused(file, `${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
+  throw refused(file, issueText(result.issues[0]));
 }
 
 /** Longer than any measurement, yet sums of many stay finite. */

@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { getSystemErrorMap } from 'node:util';
 import { LineSplitter } from './lines.js';
 import { killMarked } from './marked-processes.js';
+import { withStreams } from './with-streams.js';
 
 interface KeptOptions {
   /** Path of gvb-keeper. */
@@ -179,13 +180,15 @@ export const startKeeper = (
   stdio: StdioOptions,
   flags: readonly string[] = [],
 ): ChildProcess =>
-  spawn(keeper, [...flags, cwd, String(stragglerMs), String(graceMs), ...command], {
-    env: {},
-    stdio,
-    // It leaves the terminal by itself.
-    detached: false,
-    shell: false,
-  });
+  withStreams(
+    spawn(keeper, [...flags, cwd, String(stragglerMs), String(graceMs), ...command], {
+      env: {},
+      stdio,
+      // It leaves the terminal by itself.
+      detached: false,
+      shell: false,
+    }),
+  );
 
 /** `2 processes running (12:sleep, 13:cat), which were killed`. */
 export const leftText = ({ count, named }: NonNullable<Outcome['left']>): string =>

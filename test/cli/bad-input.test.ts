@@ -76,8 +76,15 @@ describe('the environment', () => {
     expect(code).toBe(2);
   });
 
-  it.each([20, 22, 24])('reports that a limit of %i open files is too low', (most) => {
-    const shell = ['-c', `ulimit -n ${most}; exec "$@"`, 'sh', process.execPath, main, 'run', ...few];
+  const profile = ['profile', '--output', '/dev/null', '--', '/bin/true'];
+
+  it.each([
+    [20, ['run', ...few]],
+    [22, ['run', ...few]],
+    [24, ['run', ...few]],
+    [24, profile],
+  ])('reports that a limit of %i open files is too low: %j', (most, args) => {
+    const shell = ['-c', `ulimit -n ${most}; exec "$@"`, 'sh', process.execPath, main, ...args];
     const { status, stderr } = spawnSync('sh', shell, { encoding: 'utf8', cwd: emptyFolder() });
     expect(stderr).toBe(
       `error: The limit of open files is too low (ulimit -n is ${most}): raise it, e.g. with ulimit -n 1024.\n`,

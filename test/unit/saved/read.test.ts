@@ -112,6 +112,7 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
   ],
   ['of an unknown kind', { ...whole, kind: 'fleet' }, /its kind is 'fleet'/],
   ['with an unknown key', { ...whole, colour: 'red' }, /at colour: Invalid key/],
+  ['without a key', { ...whole, durationMs: undefined }, /at durationMs: it is missing\.$/],
   ['with text for a number', text.replace('"durationMs":366000', '"durationMs":"NaN"'), /at durationMs: .*"NaN"/],
   ['with NaN', text.replace('"durationMs":366000', '"durationMs":NaN'), /not complete JSON/],
   ['with an infinite number', text.replace('"durationMs":366000', '"durationMs":1e999'), /at durationMs: .*Infinity/],

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { packageRoot } from '../../../package-root.js';
 import type { Runtime } from '../../../workers/container/container-type.js';
 import { BoundedLog } from '../../../workers/lines.js';
+import { withStreams } from '../../../workers/with-streams.js';
 
 const program = join(packageRoot, 'dist/systems/kinds/container/container-guardian.js');
 /** Removing many containers at once. */
@@ -18,11 +19,13 @@ export class Guardian {
   /** `prefix`: how the names of the containers begin. */
   constructor(runtime: Runtime, prefix: string, environment: Record<string, string>) {
     // A group of its own: Ctrl-C is the run's to handle.
-    const child = spawn(process.execPath, [program, prefix, runtime.kind, runtime.program, ...runtime.options], {
-      env: environment,
-      stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true,
-    });
+    const child = withStreams(
+      spawn(process.execPath, [program, prefix, runtime.kind, runtime.program, ...runtime.options], {
+        env: environment,
+        stdio: ['pipe', 'ignore', 'pipe'],
+        detached: true,
+      }),
+    );
     child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
     child.stdin.on('error', () => {});
     child.on('error', (error) => this.#log.append(error.message));

@@ -12,6 +12,7 @@ import { BenchError } from '../../../errors/bench-error.js';
 import { SERVERS_FILE } from '../../../environment/mps.js';
 import { packageRoot } from '../../../package-root.js';
 import { BoundedLog } from '../../../workers/lines.js';
+import { withStreams } from '../../../workers/with-streams.js';
 import { runCommand } from '../../process/command.js';
 import { daemonFile } from './recorded-daemon.js';
 import { exists } from '../../process/state-files.js';
@@ -105,11 +106,13 @@ export class MpsDaemon {
     const { control, directory, partitioned } = this.#options;
     const record = daemonFile(directory);
     // A process group of its own: Ctrl-C must reach only the run, which still has clients.
-    const child = spawn(process.execPath, [guardian, control, record, ...(partitioned ? ['-S'] : [])], {
-      env: this.#environment,
-      stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true,
-    });
+    const child = withStreams(
+      spawn(process.execPath, [guardian, control, record, ...(partitioned ? ['-S'] : [])], {
+        env: this.#environment,
+        stdio: ['pipe', 'ignore', 'pipe'],
+        detached: true,
+      }),
+    );
     child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
     child.stdin.on('error', () => {});
     child.on('error', (error) => this.#log.append(error.message));
