@@ -86,6 +86,8 @@ describe('the folders of lib/', () => {
       'lib/workers/kept-program.ts',
       'lib/workers/local.ts',
       'lib/workers/process-group.ts',
+      // Looks at what was started.
+      'lib/workers/with-streams.ts',
     ]);
   });
 });
