@@ -1,7 +1,7 @@
 // A soak: hours of all metrics, comparisons, programs and monitors, in one process and in many, and what grew meanwhile.
 // Watched: descriptors, threads, heap and resident memory of the process, files, shared memory, processes, GPU memory.
 // Exits with 1 if something grew or failed, or if the soak was too short to exclude it; 130 if it was interrupted.
-// Usage: node bench/soak.js --hours 24 --state soak.json [--simulate] [--metrics 'OH-*,IS-005'] [--warm-up MINUTES]
+// Usage: node bench/soak.js --hours 24 --state soak.json [--turns N, at least] [--simulate] [--metrics 'OH-*,IS-005'] [--warm-up MINUTES]
 //   [--heap MB] [--rss MB]          (MB an hour: the upper ends of the 95 % intervals of the slopes stay below)
 // Killed and started again with the same state file, it goes on. With a bundle (npm run bundle), on a server without Node:
 //        tar -xJf gpu-virt-bench-linux-x64.tar.xz && cp -r bench gpu-virt-bench-linux-x64/app/
@@ -37,6 +37,7 @@ function options() {
   const { values } = parseArgs({
     options: {
       hours: { ...text, default: '1' },
+      turns: { ...text, default: '1' },
       state: text,
       simulate: { type: 'boolean', default: false },
       metrics: { ...text, default: '*' },
@@ -53,11 +54,12 @@ function options() {
   const hours = number('hours', values.hours);
   return {
     hours,
+    leastTurns: number('turns', values.turns),
     file: values.state,
     simulate: values.simulate,
     metrics: values.metrics,
     limits: {
-      // A third of a day's first hour, and never more than a quarter of a short soak.
+      // At most a quarter of a short soak.
       warmUpMinutes: number('warm-up', values['warm-up'] ?? Math.min(20, hours * 15)),
       heapMbPerHour: number('heap', values.heap),
       rssMbPerHour: number('rss', values.rss),
@@ -65,7 +67,7 @@ function options() {
   };
 }
 
-const { hours, file, simulate, metrics, limits } = options();
+const { hours, leastTurns, file, simulate, metrics, limits } = options();
 const ids = (await listMetrics()).map(({ id }) => id).filter(picomatch(metrics.split(',')));
 if (ids.length === 0) usage(`Expected --metrics to name a metric but received ${metrics}.`);
 const gpus = await listDevices({ simulate }).catch((error) =>
@@ -162,7 +164,7 @@ async function live() {
   const from = performance.now();
   const fail = (what) => state.failures.push({ life: state.lives.length, turn: life.turns.length + 1, what });
   try {
-    while (!interrupted && (soakedS() < hours * 3_600 || life.turns.length === 0)) {
+    while (!interrupted && (soakedS() < hours * 3_600 || life.turns.length < Math.max(1, leastTurns))) {
       const some = ids.filter((_, i) => i % state.turnsPerPass === life.turns.length % state.turnsPerPass);
       const answer = await answerOf(child, { simulate, ids: some });
       const failed = await commandTurn({ simulate, ids: some, folder: results, environment, starting });

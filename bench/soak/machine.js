@@ -10,9 +10,9 @@ const LOOK_MS = 50;
 
 const entries = (folder) => readdirSync(folder, { recursive: true }).length;
 
-/** Regions of the simulated card have the soak's id in their names; all other objects count, whoever made them. */
-const objectsOf = (id) =>
-  readdirSync('/dev/shm').filter((name) => !name.startsWith('gvb-sim-') || name.includes(id)).length;
+/** Regions of the simulated card have the soak's id in their names; other programs of the machine have objects too. */
+const OURS = /^(gvb-(?!sim-)|nccl|cuda)/;
+const objectsOf = (id) => readdirSync('/dev/shm').filter((name) => OURS.test(name) || name.includes(id)).length;
 
 function processesOf(id, known) {
   return readdirSync('/proc').filter((name) => {

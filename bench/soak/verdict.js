@@ -14,7 +14,7 @@ export const COUNTS = {
 };
 /** What grows without a leak for a while: bytes, and the option that sets the limit of its slope. */
 export const MEMORY = {
-  heapBytes: { what: 'heap after garbage collection', limit: 'heapMbPerHour' },
+  heapBytes: { what: 'heap after garbage collection, without compiled code', limit: 'heapMbPerHour' },
   rssBytes: { what: 'resident memory', limit: 'rssMbPerHour' },
 };
 /** Medians of more turns depend less on each other; fewer blocks leave too few degrees of freedom. */
