@@ -73,10 +73,7 @@ describe('examples/served-load.yaml', () => {
     const text = readFileSync(join(root, 'examples/served-load.yaml'), 'utf8');
     // A slower server: a client that a busy machine makes late by some milliseconds is late by little.
     const few = text
-      .replace(
-        "'--first-token-ms', '40', '--inter-token-ms', '8'",
-        "'--first-token-ms', '800', '--inter-token-ms', '80'",
-      )
+      .replace("--first-token-ms, '40', --inter-token-ms, '8'", "--first-token-ms, '800', --inter-token-ms, '80'")
       .replaceAll('18080', `${port}`)
       .replace('openai-server/server.mjs', join(root, 'examples/openai-server/server.mjs'))
       .replace(/requests: 300/, 'requests: 2')

@@ -66,6 +66,7 @@ const entries = [
   'stats/largest',
   'stats/random',
   'stats/serial',
+  'stats/slope',
   'stats/figure-of-windows',
   'systems/kinds/container/container-guardian',
   'systems/kinds/mps/mps-guardian',
