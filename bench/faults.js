@@ -5,13 +5,12 @@
 //        node bench/faults.js --seed S --only N [--keep]                    repeats one case, and prints and keeps its files
 import { fork, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clearTimeout, setTimeout } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { answerOf } from './children.js';
 import { faultsOf } from './faults/checks.js';
 import { choicesOf } from './faults/choices.js';
 import { inputCase } from './faults/inputs.js';
@@ -51,7 +50,7 @@ function prepared() {
   const few = ['--simulate', '--rounds', '1', '--tier', 'quick', '--iterations', '3', '--seed', '1'];
   const made = {
     compared: ['compare', 'OH-002', ...few, '--system', 'native', '--system', 'native:name=again'],
-    executed: ['exec', ...few.filter((each) => each !== '--tier' && each !== 'quick'), '--', '/bin/true'],
+    executed: ['exec', ...few, '--', '/bin/true'],
   };
   return Object.entries(made).map(([name, args]) => {
     const [command, ...rest] = args;
@@ -91,24 +90,12 @@ class Inside {
     let stderr = '';
     const hear = (chunk) => (stderr += chunk);
     child.stderr.on('data', hear);
-    let timedOut = false;
-    const limit = setTimeout(() => {
-      timedOut = true;
-      child.kill('SIGKILL');
-    }, INSIDE_DEADLINE_MS);
-    const over = new AbortController();
-    child.send(request);
     try {
-      return await Promise.race([
-        once(child, 'message', over).then(([answer]) => answer),
-        once(child, 'exit', over).then(([code, signal]) => {
-          this.#child = null;
-          return { code, signal, stdout: '', stderr, escaped: timedOut ? [] : ['the process ended'], timedOut };
-        }),
-      ]);
+      const { answer, end, timedOut = false } = await answerOf(child, request, INSIDE_DEADLINE_MS);
+      if (answer) return answer;
+      this.#child = null;
+      return { ...end, stdout: '', stderr, escaped: timedOut ? [] : ['the process ended'], timedOut };
     } finally {
-      clearTimeout(limit);
-      over.abort();
       child.stderr.off('data', hear);
     }
   }

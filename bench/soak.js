@@ -10,13 +10,13 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { clearTimeout, setTimeout } from 'node:timers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import picomatch from 'picomatch';
 import { listDevices, listMetrics } from '../dist/index.js';
+import { answerOf } from './children.js';
 import { commandTurn } from './soak/commands.js';
 import { leftOnMachine, MARK } from './soak/machine.js';
 import { hasPassed, judge, rowText } from './soak/verdict.js';
@@ -129,23 +129,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
 const left = (known) => leftOnMachine({ id, temporary, results, known: [process.pid, ...known] });
 
 /** The answer of the process to a turn; rejects if it ends or takes too long. */
-async function answerOf(child, request) {
-  const over = new AbortController();
-  const limit = setTimeout(() => child.kill('SIGKILL'), TURN_LIMIT_MS);
-  child.send(request);
-  try {
-    return await Promise.race([
-      once(child, 'message', over).then(([answer]) => answer),
-      once(child, 'exit', over).then(([code, signal]) => {
-        throw new Error(
-          `the process ended with ${signal ?? code} within a turn, after at most ${TURN_LIMIT_MS / 1_000} s`,
-        );
-      }),
-    ]);
-  } finally {
-    clearTimeout(limit);
-    over.abort();
-  }
+async function turnOf(child, request) {
+  const { answer, end } = await answerOf(child, request, TURN_LIMIT_MS);
+  if (answer) return answer;
+  throw new Error(
+    `the process ended with ${end.signal ?? end.code} within a turn, after at most ${TURN_LIMIT_MS / 1_000} s`,
+  );
 }
 
 const soakedS = () => state.lives.reduce((sum, { turns }) => sum + (turns.at(-1)?.atS ?? 0), 0);
@@ -166,7 +155,7 @@ async function live() {
   try {
     while (!interrupted && (soakedS() < hours * 3_600 || life.turns.length < Math.max(1, leastTurns))) {
       const some = ids.filter((_, i) => i % state.turnsPerPass === life.turns.length % state.turnsPerPass);
-      const answer = await answerOf(child, { simulate, ids: some });
+      const answer = await turnOf(child, { simulate, ids: some });
       const failed = await commandTurn({ simulate, ids: some, folder: results, environment, starting });
       if (interrupted) break;
       [...answer.failures, ...failed].forEach(fail);

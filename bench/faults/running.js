@@ -1,10 +1,11 @@
 // Runs one command of faults.js as a process, does to it what the case says, and looks at what is left.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { markedProcesses } from '../children.js';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 /** Every case takes seconds; the machine may be busy. */
@@ -15,16 +16,7 @@ const MARK = 'GVB_FAULT';
 /** Short costs of the simulated card. */
 const CARD = 'init_ms=1,context_ms=1,alloc_us=4,free_us=4';
 
-function processesOf(mark) {
-  return readdirSync('/proc').flatMap((name) => {
-    try {
-      if (!/^\d+$/.test(name) || !readFileSync(`/proc/${name}/environ`, 'utf8').includes(`${MARK}=${mark}`)) return [];
-      return [{ pid: Number(name), line: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
-    } catch {
-      return []; // It has just ended.
-    }
-  });
-}
+const processesOf = (mark) => markedProcesses(`${MARK}=${mark}`);
 
 const end = (pid, signal) => {
   try {

@@ -1,6 +1,7 @@
 // What a soak leaves on the machine: files, shared memory, processes.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { markedProcesses } from '../children.js';
 
 /** In the environment of every process of a soak. */
 export const MARK = 'GVB_SOAK';
@@ -14,16 +15,7 @@ const entries = (folder) => readdirSync(folder, { recursive: true }).length;
 const OURS = /^(gvb-(?!sim-)|nccl|cuda)/;
 const objectsOf = (id) => readdirSync('/dev/shm').filter((name) => OURS.test(name) || name.includes(id)).length;
 
-function processesOf(id, known) {
-  return readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name) || known.includes(Number(name))) return false;
-    try {
-      return readFileSync(`/proc/${name}/environ`, 'utf8').includes(`${MARK}=${id}`);
-    } catch {
-      return false; // It has just ended.
-    }
-  }).length;
-}
+const processesOf = (id, known) => markedProcesses(`${MARK}=${id}`).filter(({ pid }) => !known.includes(pid)).length;
 
 /** `known`: PIDs that are meant to run. */
 export async function leftOnMachine({ id, temporary, results, known }) {
