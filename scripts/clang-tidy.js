@@ -1,6 +1,6 @@
 // Checks the C++ sources with clang-tidy (.clang-tidy), as many at a time as there are processors.
 //   node scripts/clang-tidy.js            all of them
-//   node scripts/clang-tidy.js --changed  those that the last two days of commits touched, or whose headers they touched
+//   node scripts/clang-tidy.js --changed  those that the last two days of commits touched, and one for each header they touched
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,14 +32,18 @@ function changedFiles() {
   return before === '' ? git('ls-files').split('\n') : git('diff', '--name-only', before).split('\n');
 }
 
-/** The sources among `changed`, and those that include a changed header by name. */
+/** The sources among `changed`, and for each changed header one that includes it by name, which shows the header's faults. */
 function affected(changed) {
-  const headers = changed.filter((file) => /^native\/.*\.(h|inc)$/.test(file)).map((file) => basename(file));
-  const includes = (file) => {
-    const text = readFileSync(root + file, 'utf8');
-    return headers.some((header) => text.includes(`/${header}"`) || text.includes(`"${header}"`));
-  };
-  return sources.filter((file) => changed.includes(file) || includes(file));
+  const chosen = new Set(sources.filter((file) => changed.includes(file)));
+  for (const header of changed.filter((file) => /^native\/.*\.(h|inc)$/.test(file)).map((file) => basename(file))) {
+    const includes = (file) => {
+      const text = readFileSync(root + file, 'utf8');
+      return text.includes(`/${header}"`) || text.includes(`"${header}"`);
+    };
+    const file = [...chosen].find(includes) ?? sources.find(includes);
+    if (file !== undefined) chosen.add(file);
+  }
+  return [...chosen];
 }
 
 const files = process.argv.includes('--changed') ? affected(changedFiles()) : [...sources];
