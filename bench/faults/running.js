@@ -1,5 +1,5 @@
 // Runs one command of faults.js as a process, does to it what the case says, and looks at what is left.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
@@ -48,6 +48,12 @@ async function leftOf(mark) {
   return left.map(({ pid, line }) => `${pid} ${line}`);
 }
 
+/** The signal by which Node ends in this environment whatever it runs: ICU crashes on some texts in LC_ALL. */
+function signalOfNode(env) {
+  const { signal } = spawnSync(process.execPath, ['-e', '0'], { env });
+  return signal === null ? [] : [signal];
+}
+
 /** `mark` is its own, and the name of its card. */
 export async function runCase({ args, env, sim, kill, stdout, descriptors }, { cwd, temporary, home, mark }) {
   const full = stdout === 'full' ? openSync('/dev/full', 'w') : null;
@@ -55,17 +61,18 @@ export async function runCase({ args, env, sim, kill, stdout, descriptors }, { c
   const [file, ...rest] =
     descriptors === null ? command : ['/bin/sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...command];
   const card = [`region=${mark}`, CARD, sim].filter(Boolean).join(',');
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: home,
+    LC_ALL: 'C.UTF-8',
+    TMPDIR: temporary,
+    GVB_SIM: card,
+    [MARK]: mark,
+    ...env,
+  };
   const child = spawn(file, rest, {
     cwd,
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      LC_ALL: 'C.UTF-8',
-      TMPDIR: temporary,
-      GVB_SIM: card,
-      [MARK]: mark,
-      ...env,
-    },
+    env: environment,
     stdio: ['ignore', full ?? 'pipe', 'pipe'],
   });
   if (full !== null) closeSync(full);
@@ -86,6 +93,7 @@ export async function runCase({ args, env, sim, kill, stdout, descriptors }, { c
   const outcome = await ended;
   clearTimeout(limit);
   const left = await leftOf(mark);
+  if (outcome.signal !== null && sent.length === 0) sent.push(...signalOfNode(environment));
   return { ...outcome, ...seen, timedOut, left, sent };
 }
 
