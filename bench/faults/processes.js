@@ -56,6 +56,9 @@ const anyCommand = (choices) =>
     () => ['profile', '--', '/bin/true'],
     () => ['doctor'],
     () => ['list', '--json', '-'],
+    () => ['calibrate', '--tier', 'quick', '--simulate', '--json', choices.oneOf(['rows.json', '-'])],
+    // A server that refuses every request: nothing listens on the port.
+    () => ['load', 'http://127.0.0.1:9/', '--requests', '5', '--json', choices.oneOf(['x.json', '-'])],
   ])();
 
 const failingCalls = (choices) => ({
