@@ -24,7 +24,18 @@ std::optional<int> attribute_of(abi::CUdevice_attribute attribute, int device) {
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
       return 49152;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-      return sim::kMaxSharedBytes;
+      return static_cast<int>(card.shared_block_kib * 1024);
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+      return static_cast<int>(card.shared_kib * 1024);
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+      return static_cast<int>(reserved_shared_bytes(card));
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
+      return static_cast<int>(card.registers);
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+      return static_cast<int>(card.blocks);
+    case CU_DEVICE_ATTRIBUTE_INTEGRATED:
+      return static_cast<int>(card.integrated);
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
       return 32;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
@@ -40,11 +51,11 @@ std::optional<int> attribute_of(abi::CUdevice_attribute attribute, int device) {
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
       return memory_clock_khz(device);
     case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-      return kMemoryBusWidth;
+      return static_cast<int>(card.bus_bits);
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
       return static_cast<int>(card.l2_mib * kMiB);
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-      return 2048;
+      return static_cast<int>(card.threads);
     case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
       return static_cast<int>(card.copy_engines);
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:

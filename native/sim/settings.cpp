@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "sim/card/mig.h"
+#include "sim/card/models.h"
 #include "sim/card/own_region.h"
 #include "sim/card/residue.h"
 #include "sim/recorded_call.h"
@@ -37,9 +38,12 @@ constexpr Key<Owner> quantity(const char* name, double Owner::*member, double lo
   return {name, nullptr, member, lowest, highest};
 }
 
+constexpr int64_t kHostBridge = 30;  // of `topology`
+
 constexpr Key<Settings> kKeys[] = {
     count("devices", &Settings::devices, 1, kMaxDevices),
     count("driver_version", &Settings::driver_version, 10000, 99990),
+    count("jit", &Settings::jit, 0, 1),
     quantity("launch_ns", &Settings::launch_ns, 0, 1e10),
     quantity("start_ns", &Settings::start_ns, 0, 1e10),
     quantity("alloc_us", &Settings::alloc_us, 0, 1e7),
@@ -101,6 +105,12 @@ constexpr Key<CardSettings> kCardKeys[] = {
     quantity("fp32_tflops", &CardSettings::fp32_tflops, 0.001, 1e6),
     quantity("tensor_tflops", &CardSettings::tensor_tflops, 1e-6, 1e6),
     count("cc", &CardSettings::cc, 50, 199),
+    count("threads", &CardSettings::threads, 32, 65536),
+    count("blocks", &CardSettings::blocks, 1, 1024),
+    count("registers", &CardSettings::registers, 1, 1 << 24),
+    count("shared_kib", &CardSettings::shared_kib, 16, 16384),
+    count("shared_block_kib", &CardSettings::shared_block_kib, 16, 16384),
+    count("integrated", &CardSettings::integrated, 0, 1),
     quantity("kernel_ns", &CardSettings::kernel_ns, 0, 1e10),
     quantity("stamp_ns", &CardSettings::stamp_ns, 0, 1e10),
     quantity("timeslice_us", &CardSettings::timeslice_us, 1, 1e7),
@@ -230,11 +240,27 @@ int64_t parse_residue(const std::string& text) {
   return bits;
 }
 
+// The CUDA version of a branch of drivers (release notes of the CUDA toolkit, table of toolkits and drivers).
+int64_t cuda_of_branch(const std::string& text) {
+  constexpr struct {
+    const char* branch;
+    int64_t version;
+  } kBranches[] = {{"450", 11000}, {"470", 11040}, {"510", 11060}, {"515", 11070}, {"520", 11080}, {"525", 12000},
+                   {"530", 12010}, {"535", 12020}, {"545", 12030}, {"550", 12040}, {"555", 12050}, {"560", 12060},
+                   {"565", 12070}, {"570", 12080}, {"575", 12090}, {"580", 13000}, {"590", 13010}};
+  std::string known;
+  for (const auto& each : kBranches) {
+    if (text == each.branch) return each.version;
+    known += (known.empty() ? "" : ", ") + std::string(each.branch);
+  }
+  refuse("driver to be a branch of drivers out of " + known, text);
+}
+
 std::string known_keys() {
   std::string names;
   for (const auto& key : kKeys) names += std::string(key.name) + ", ";
   for (const auto& key : kCardKeys) names += std::string(key.name) + ", ";
-  return names + "mig, residue, region, fail, record, recorded";
+  return names + "card, driver, mig, residue, region, fail, record, recorded";
 }
 
 // Settings of the cards: `KEY` for all of them, `KEY@INDEX` for one.
@@ -247,7 +273,7 @@ struct CardEntry {
 using Layouts = std::array<std::string, kMaxDevices>;
 
 bool is_card_key(const std::string& name) {
-  return name == "mig" ||
+  return name == "mig" || name == "card" ||
          std::any_of(std::begin(kCardKeys), std::end(kCardKeys), [&](const auto& k) { return name == k.name; });
 }
 
@@ -262,6 +288,10 @@ CardEntry parse_card_entry(const std::string& key, const std::string& value) {
 
 void assign_entry(const std::string& key, const std::string& value, Environment& out) {
   if (key == "region") return assign_region(value, out.settings);
+  if (key == "driver") {
+    out.settings.driver_version = cuda_of_branch(value);
+    return;
+  }
   if (key == "residue") {
     out.settings.residue = parse_residue(value);
     return;
@@ -285,16 +315,18 @@ void assign_entry(const std::string& key, const std::string& value, Environment&
 
 void assign_card(const CardEntry& entry, int64_t index, Settings& settings, Layouts& layouts) {
   if (entry.name == "mig") layouts[static_cast<size_t>(index)] = entry.value;
+  if (entry.name == "card" && !become_model(entry.value, settings.cards[index]))
+    refuse("card to be a model out of " + model_names(), entry.value);
   for (const auto& key : kCardKeys)
     if (entry.name == key.name) assign(key, entry.value, settings.cards[index]);
 }
 
-// Assigns the settings for all cards first, then those for one card. Returns how cards are split into instances.
+// Models come first, wherever they stand, so that every other setting changes what a model says.
 Layouts assign_cards(const std::vector<CardEntry>& entries, Settings& settings) {
   Layouts layouts;
-  for (const bool of_one : {false, true})
+  for (const auto& [of_model, of_one] : {std::pair(true, false), {true, true}, {false, false}, {false, true}})
     for (const CardEntry& entry : entries) {
-      if (entry.index.has_value() != of_one) continue;
+      if (entry.index.has_value() != of_one || (entry.name == "card") != of_model) continue;
       if (entry.index && *entry.index >= settings.devices)
         throw std::runtime_error("Expected GVB_SIM " + entry.name + "@" + std::to_string(*entry.index) +
                                  " to name one of the " + std::to_string(settings.devices) + " cards.");
@@ -305,17 +337,31 @@ Layouts assign_cards(const std::vector<CardEntry>& entries, Settings& settings) 
   return layouts;
 }
 
+// What models say of the way between cards, where no setting does: cards without NVLinks meet at the host's bridge.
+void connect_models(bool names_topology, bool names_access, Settings& settings) {
+  for (int card = 0; card < settings.devices; ++card) {
+    const CardSettings& its = settings.cards[card];
+    if (its.model < 0) continue;
+    if (!names_topology && its.nvlinks == 0) settings.topology = kHostBridge;
+    if (!names_access && !has_peer_access(its)) settings.peer_access = 0;
+  }
+}
+
 void parse(const std::string& text, Environment& out) {
   std::vector<CardEntry> cards;
+  bool names_topology = false, names_access = false;
   for (const std::string& entry : text.empty() ? std::vector<std::string>{} : split(text, ',')) {
     const auto [key, value] = named_value(entry);
     if (is_card_key(key.substr(0, key.find('@'))))
       cards.push_back(parse_card_entry(key, value));
     else
       assign_entry(key, value, out);
+    names_topology |= key == "topology";
+    names_access |= key == "peer_access";
   }
   if (out.settings.region[0] == '\0') assign_region(own_region(), out.settings);
   const Layouts layouts = assign_cards(cards, out.settings);
+  connect_models(names_topology, names_access, out.settings);
   out.settings.places = out.settings.devices;
   for (int card = 0; card < out.settings.devices; ++card)
     cut_into_instances(layouts[static_cast<size_t>(card)], card, out.settings);
@@ -363,12 +409,15 @@ std::string difference(const Settings& ours, const Settings& theirs) {
   }
   if (ours.residue != theirs.residue)
     return "residue=" + std::to_string(ours.residue) + " (theirs: " + std::to_string(theirs.residue) + ", as bits)";
-  for (int place = 0; place < std::max(ours.places, theirs.places); ++place)
+  for (int place = 0; place < std::max(ours.places, theirs.places); ++place) {
+    const std::string where = place == 0 ? "" : "@" + std::to_string(place);
+    const std::string model = model_name(ours.cards[place]), other = model_name(theirs.cards[place]);
+    if (model != other) return "card" + where + "=" + model + " (theirs: " + other + ")";
     for (const auto& key : kCardKeys) {
-      const std::string found =
-          differ(key, ours.cards[place], theirs.cards[place], place == 0 ? "" : "@" + std::to_string(place));
+      const std::string found = differ(key, ours.cards[place], theirs.cards[place], where);
       if (!found.empty()) return found;
     }
+  }
   return "";
 }
 

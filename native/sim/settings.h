@@ -45,6 +45,17 @@ struct CardSettings {
   double fp32_tflops = 67;
   double tensor_tflops = 989;
   int64_t cc = 90;
+  // What a multiprocessor has, and how much of its shared memory a block can get.
+  int64_t threads = 2048;
+  int64_t blocks = 32;
+  int64_t registers = 65536;
+  int64_t shared_kib = 228;
+  int64_t shared_block_kib = 227;
+  int64_t integrated = 0;  // 1: the card uses the host's memory, and NVML does not report it
+  // No settings of their own: they come with `card`.
+  int64_t model = -1;   // in the list of models; -1: none
+  int64_t cores = 128;  // FP32 units of a multiprocessor
+  int64_t bus_bits = 6144;
   double kernel_ns = 1000;
   double stamp_ns = 0;  // more, of a kernel that writes one time
   double timeslice_us = 2000;
@@ -63,6 +74,7 @@ struct CardSettings {
   int64_t parent = -1;   // the card it belongs to; -1: this is a card
   int64_t instance = 0;  // index among the card's instances
   int64_t slices = 0;    // size in sevenths of the card
+  int64_t profile = -1;  // in the list of its model; -1: none
   // For a card that is split into instances: their number, and the index of the first.
   int64_t instances = 0;
   int64_t first_instance = 0;
@@ -86,6 +98,7 @@ inline double gbs_from_card(const CardSettings& card) {
 struct Settings {
   int64_t devices = 1;
   int64_t driver_version = 13000;
+  int64_t jit = 1;  // 0: the library that compiles PTX is missing
   double launch_ns = 2500;
   double start_ns = 2000;
   double alloc_us = 40;

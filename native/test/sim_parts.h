@@ -56,6 +56,21 @@ void ptx();
 void device();
 void nvmlAlone();
 
+void model();
+void model_limits();
+void few_registers();
+void bounded_kernel();
+void overridden_model();
+void model_mig();
+void integrated_model();
+void refused_ptx();
+void later_model();
+void no_compiler();
+void refused_model();
+void refused_profile();
+void without_mig();
+void refused_branch();
+
 void faults();
 void mps_faults();
 void endless_neighbour();

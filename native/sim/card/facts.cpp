@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "sim/card/models.h"
 #include "sim/settings.h"
 
 namespace gvb::sim {
@@ -20,8 +21,10 @@ int card_of(int place) {
 
 std::string card_name(int place) {
   const CardSettings& card = card_settings(place);
-  const std::string name = "Simulated GPU (gpu-virt-bench)";
+  const char* product = product_name(card);
+  const std::string name = product == nullptr ? "Simulated GPU (gpu-virt-bench)" : product;
   if (card.parent < 0) return name;
+  if (const MigProfile* profile = profile_of(card)) return name + " MIG " + profile->name;
   const int64_t gigabytes = (card.memory_mib * kMiB + 500'000'000) / 1'000'000'000;
   return name + " MIG " + std::to_string(card.slices) + "g." + std::to_string(gigabytes) + "gb";
 }
@@ -55,11 +58,12 @@ std::string pci_bus_id(int place, int domain_digits) {
 
 int sm_clock_khz(int place) {
   const CardSettings& card = card_settings(card_of(place));
-  return static_cast<int>(std::lround(card.fp32_tflops * 1e9 / (static_cast<double>(card.sms) * 256)));
+  return static_cast<int>(std::lround(card.fp32_tflops * 1e9 / (2.0 * static_cast<double>(card.sms * card.cores))));
 }
 
 int memory_clock_khz(int place) {
-  return static_cast<int>(std::lround(card_settings(card_of(place)).dram_gbs * 1e6 * 8 / (2.0 * kMemoryBusWidth)));
+  const CardSettings& card = card_settings(card_of(place));
+  return static_cast<int>(std::lround(card.dram_gbs * 1e6 * 8 / (2.0 * static_cast<double>(card.bus_bits))));
 }
 
 bool copy_text(const std::string& text, char* to, size_t size) {

@@ -35,7 +35,7 @@ constexpr uint64_t kPoolTag = 0x19ULL << 56;
 
 Pool* pool_of(abi::CUmemoryPool handle) {
   const uint64_t index = reinterpret_cast<uint64_t>(handle) ^ kPoolTag;
-  return index < static_cast<uint64_t>(settings().devices) ? &pools()[index] : nullptr;
+  return index < static_cast<uint64_t>(settings().places) ? &pools()[index] : nullptr;
 }
 
 void trim_locked(int device, Pool* pool, int64_t keep) {

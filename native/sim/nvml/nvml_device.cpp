@@ -61,6 +61,7 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* text, unsigned size) {
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetMemoryInfo, device);
+  if (sim::card_settings(index).integrated != 0) return NVML_ERROR_NOT_SUPPORTED;
   if (memory == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
   const sim::MemoryUse use = sim::nvml_region().memory(index);
   memory->total = static_cast<unsigned long long>(use.total);
@@ -71,6 +72,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) 
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetMemoryInfo_v2, device);
+  if (sim::card_settings(index).integrated != 0) return NVML_ERROR_NOT_SUPPORTED;
   if (memory == nullptr || memory->version != nvmlMemory_v2) return NVML_ERROR_INVALID_ARGUMENT;
   const sim::MemoryUse use = sim::nvml_region().memory(index);
   memory->total = static_cast<unsigned long long>(use.total);

@@ -27,6 +27,11 @@ uint64_t key_of(const char* ptx, int64_t cc) {
 
 }  // namespace
 
+bool is_compilation_disabled() {
+  const char* disabled = std::getenv("CUDA_DISABLE_PTX_JIT");
+  return disabled != nullptr && std::strcmp(disabled, "1") == 0;
+}
+
 bool compiled_before(const char* ptx, int64_t cc) {
   const char* folder = std::getenv("CUDA_CACHE_PATH");
   const char* disabled = std::getenv("CUDA_CACHE_DISABLE");

@@ -6,6 +6,9 @@
 
 namespace gvb::sim {
 
+// Whether CUDA_DISABLE_PTX_JIT=1 forbids to compile PTX.
+bool is_compilation_disabled();
+
 // Whether an earlier load for this compute capability left the text's entry in the folder. The first load creates it.
 bool compiled_before(const char* ptx, int64_t cc);
 

@@ -69,7 +69,7 @@ MadeNode make_node(const Graph& graph, const abi::CUDA_KERNEL_NODE_PARAMS_v1& fr
   made.node.geometry = {{from.gridDimX, from.gridDimY, from.gridDimZ},
                         {from.blockDimX, from.blockDimY, from.blockDimZ},
                         from.sharedMemBytes};
-  if (const abi::CUresult bad = check_geometry(made.node.geometry)) return {bad, {}};
+  if (const abi::CUresult bad = check_geometry(made.node.geometry, card_of(*function))) return {bad, {}};
   for (size_t i = 0; i < function->kernel->parameter_bytes.size(); ++i) {
     if (from.kernelParams == nullptr || from.kernelParams[i] == nullptr) return {abi::CUDA_ERROR_INVALID_VALUE, {}};
     const auto* bytes = static_cast<const unsigned char*>(from.kernelParams[i]);

@@ -283,7 +283,7 @@ double blocks_of(const Geometry& geometry) {
 
 double resident_blocks(const Geometry& geometry, const CardSettings& card) {
   const unsigned* block = geometry.block;
-  const int each = max_active_blocks(static_cast<int>(block[0] * block[1] * block[2]), geometry.shared_bytes);
+  const int each = max_active_blocks(card, static_cast<int>(block[0] * block[1] * block[2]), geometry.shared_bytes);
   return static_cast<double>(each) * static_cast<double>(card.sms);
 }
 

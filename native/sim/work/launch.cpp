@@ -55,6 +55,10 @@ Demand demand_of_kernel(const Plan& plan, const Geometry& geometry, const CardSe
   return demand;
 }
 
+int64_t threads_of(const Geometry& geometry) {
+  return int64_t{1} * geometry.block[0] * geometry.block[1] * geometry.block[2];
+}
+
 // The block, if it is memory of a card, and that card is another one.
 std::optional<Block> block_elsewhere(const Context& context, const Span& span) {
   auto block = find_block(span.address);
@@ -111,21 +115,25 @@ abi::CUresult launch(abi::CUfunction handle, Geometry geometry, abi::CUstream st
 
 }  // namespace
 
-abi::CUresult check_geometry(const Geometry& geometry) {
+abi::CUresult check_geometry(const Geometry& geometry, const CardSettings& card) {
   const unsigned* grid = geometry.grid;
   const unsigned* block = geometry.block;
   const bool grid_fits =
       grid[0] > 0 && grid[0] <= INT_MAX && grid[1] > 0 && grid[1] <= 65535 && grid[2] > 0 && grid[2] <= 65535;
   const bool block_fits = block[0] > 0 && block[0] <= 1024 && block[1] > 0 && block[1] <= 1024 && block[2] > 0 &&
                           block[2] <= 64 && block[0] * block[1] * block[2] <= kMaxThreadsPerBlock;
-  return grid_fits && block_fits && geometry.shared_bytes <= kMaxSharedBytes ? abi::CUDA_SUCCESS
-                                                                             : abi::CUDA_ERROR_INVALID_VALUE;
+  if (!grid_fits || !block_fits || geometry.shared_bytes > most_shared_bytes(card))
+    return abi::CUDA_ERROR_INVALID_VALUE;
+  const int64_t threads = threads_of(geometry);
+  const bool resident = threads <= card.threads && threads * kRegisters <= card.registers;
+  return resident ? abi::CUDA_SUCCESS : abi::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
 Prepared prepare(Context* context, const FunctionInfo& function, const Geometry& geometry, void* const* arguments) {
   Prepared prepared;
-  prepared.code = check_geometry(geometry);
-  if (geometry.shared_bytes > function.most_dynamic_shared) prepared.code = abi::CUDA_ERROR_INVALID_VALUE;
+  prepared.code = check_geometry(geometry, card_settings(context->device));
+  if (geometry.shared_bytes > function.most_dynamic_shared || threads_of(geometry) > function.most_threads)
+    prepared.code = abi::CUDA_ERROR_INVALID_VALUE;
   if (prepared.code != abi::CUDA_SUCCESS) return prepared;
   const Kernel* kernel = function.kernel;
   if (kernel == nullptr) {
@@ -222,8 +230,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
   GVB_SIM_ENTER_CONTEXT(cuLaunchCooperativeKernel);
   const HostCost cost(sim::settings().launch_ns);
   const Geometry geometry = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
-  if (const CUresult bad = sim::check_geometry(geometry)) return bad;
   const sim::CardSettings& card = sim::card_settings(context->device);
+  if (const CUresult bad = sim::check_geometry(geometry, card)) return bad;
   const sim::Stream* target = sim::stream_of(context, stream);
   const double part = target == nullptr || target->multiprocessors == 0
                           ? 1

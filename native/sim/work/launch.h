@@ -13,7 +13,8 @@ struct Prepared {
   Plan plan;
 };
 
-abi::CUresult check_geometry(const Geometry& geometry);
+// Whether the card can have such blocks: not more threads, shared memory or registers than a multiprocessor has.
+abi::CUresult check_geometry(const Geometry& geometry, const CardSettings& card);
 Prepared prepare(Context* context, const FunctionInfo& function, const Geometry& geometry, void* const* arguments);
 
 // Puts a kernel on the stream's lane, not before `earliest`. `times` (may be null) learns the kernel's start and end

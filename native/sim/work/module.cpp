@@ -14,12 +14,6 @@
 namespace gvb::sim {
 namespace {
 
-constexpr int kMaxThreadsPerMultiprocessor = 2048;
-constexpr int kMaxBlocksPerMultiprocessor = 32;
-constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
-constexpr size_t kSharedReservedPerBlock = 1024;
-constexpr int kRegisters = 16;
-
 struct Global {
   abi::CUdeviceptr address;
   size_t bytes;
@@ -81,6 +75,11 @@ abi::CUresult make_globals(Context* context, const Ptx& ptx, Module* module) {
 
 abi::CUresult load(Context* context, abi::CUmodule* handle, const void* image, std::string* log) {
   if (handle == nullptr || image == nullptr) return abi::CUDA_ERROR_INVALID_VALUE;
+  if (is_compilation_disabled()) return abi::CUDA_ERROR_JIT_COMPILATION_DISABLED;
+  if (settings().jit == 0) {
+    *log = "error   : Unable to load library 'libnvidia-ptxjitcompiler.so.1'";
+    return abi::CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+  }
   const int64_t cc = card_settings(context->device).cc;
   const Ptx ptx =
       parse_ptx(static_cast<const char*>(image), static_cast<int>(settings().driver_version), static_cast<int>(cc));
@@ -90,9 +89,13 @@ abi::CUresult load(Context* context, abi::CUmodule* handle, const void* image, s
   const HostCost cost((cached ? settings().module_cached_ms : settings().module_ms) * 1e6);
   auto module = std::make_unique<Module>();
   if (const abi::CUresult code = make_globals(context, ptx, module.get())) return code;
-  for (const std::string& name : ptx.entries) {
-    auto function = std::make_unique<FunctionInfo>(FunctionInfo{name, find_kernel(name), context->handle});
-    module->functions[name] = reinterpret_cast<abi::CUfunction>(functions().insert(std::move(function)));
+  for (const PtxEntry& entry : ptx.entries) {
+    auto function = std::make_unique<FunctionInfo>();
+    function->name = entry.name;
+    function->kernel = find_kernel(entry.name);
+    function->context = context->handle;
+    if (entry.most_threads > 0) function->most_threads = std::min(entry.most_threads, kMaxThreadsPerBlock);
+    module->functions[entry.name] = reinterpret_cast<abi::CUfunction>(functions().insert(std::move(function)));
   }
   *handle = reinterpret_cast<abi::CUmodule>(modules().insert(std::move(module)));
   return abi::CUDA_SUCCESS;
@@ -124,7 +127,7 @@ abi::CUresult function_attribute(int* value, abi::CUfunction_attribute attribute
   if (function == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
   switch (attribute) {
     case abi::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = kMaxThreadsPerBlock;
+      *value = function->most_threads;
       return abi::CUDA_SUCCESS;
     case abi::CU_FUNC_ATTRIBUTE_NUM_REGS:
       *value = kRegisters;
@@ -140,7 +143,7 @@ abi::CUresult set_function_attribute(abi::CUfunction handle, abi::CUfunction_att
   FunctionInfo* function = find_function(handle);
   if (function == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
   if (attribute != abi::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
-      static_cast<unsigned>(value) > kMaxSharedBytes)
+      static_cast<size_t>(value) > most_shared_bytes(card_of(*function)))
     return abi::CUDA_ERROR_INVALID_VALUE;
   function->most_dynamic_shared = static_cast<unsigned>(value);
   return abi::CUDA_SUCCESS;
@@ -153,11 +156,21 @@ abi::CUfunction function_of(abi::CUkernel kernel) { return reinterpret_cast<abi:
 
 FunctionInfo* find_function(abi::CUfunction handle) { return functions().find(reinterpret_cast<uint64_t>(handle)); }
 
-int max_active_blocks(int threads, size_t shared_bytes) {
-  if (threads > kMaxThreadsPerBlock || shared_bytes > kMaxSharedBytes) return 0;
+const CardSettings& card_of(const FunctionInfo& function) {
+  const Context* context = contexts().find(reinterpret_cast<uint64_t>(function.context));
+  return card_settings(context == nullptr ? 0 : context->device);
+}
+
+size_t reserved_shared_bytes(const CardSettings& card) { return card.cc >= 80 ? 1024 : 0; }
+
+int max_active_blocks(const CardSettings& card, int threads, size_t shared_bytes) {
+  if (threads > kMaxThreadsPerBlock || shared_bytes > most_shared_bytes(card)) return 0;
   const int warp_threads = (threads + 31) / 32 * 32;
-  const int by_threads = std::min(kMaxBlocksPerMultiprocessor, kMaxThreadsPerMultiprocessor / warp_threads);
-  return std::min(by_threads, static_cast<int>(kSharedPerMultiprocessor / (shared_bytes + kSharedReservedPerBlock)));
+  const int64_t by_threads =
+      std::min({card.blocks, card.threads / warp_threads, card.registers / (int64_t{kRegisters} * warp_threads)});
+  const size_t of_block = shared_bytes + reserved_shared_bytes(card);
+  const auto all = static_cast<size_t>(card.shared_kib) * 1024;
+  return static_cast<int>(of_block == 0 ? by_threads : std::min(by_threads, static_cast<int64_t>(all / of_block)));
 }
 
 }  // namespace gvb::sim
@@ -267,8 +280,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
                                                      size_t shared_bytes) {
   GVB_SIM_ENTER_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor);
   if (blocks == nullptr || threads <= 0) return CUDA_ERROR_INVALID_VALUE;
-  if (sim::find_function(function) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  *blocks = sim::max_active_blocks(threads, shared_bytes);
+  const sim::FunctionInfo* known = sim::find_function(function);
+  if (known == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const bool may_have = shared_bytes <= known->most_dynamic_shared;
+  *blocks = may_have ? sim::max_active_blocks(sim::card_settings(context->device), threads, shared_bytes) : 0;
   return CUDA_SUCCESS;
 }
 

@@ -60,14 +60,23 @@ bool balanced(const std::string& code) {
   return depth == 0;
 }
 
-std::vector<std::string> entries_of(const std::string& code) {
-  std::vector<std::string> names;
+// ".maxntid 128, 1, 1" between the parameters of an entry and its body: a product. 0 if it is not there.
+int most_threads_of(const std::string& code, size_t from) {
+  const size_t at = code.find(".maxntid", from);
+  if (at == std::string::npos || at > code.find('{', from)) return 0;
+  int x = 0, y = 1, z = 1;
+  std::sscanf(code.c_str() + at, ".maxntid %d , %d , %d", &x, &y, &z);
+  return x * y * z;
+}
+
+std::vector<PtxEntry> entries_of(const std::string& code) {
+  std::vector<PtxEntry> entries;
   for (size_t at = code.find(".entry"); at != std::string::npos; at = code.find(".entry", at)) {
     at += std::strlen(".entry");
     const std::string name = Words(code, at).next();
-    if (!name.empty()) names.push_back(name);
+    if (!name.empty()) entries.push_back({name, most_threads_of(code, at)});
   }
-  return names;
+  return entries;
 }
 
 // ".b8" is one byte, ".u32" four; 0 if it is not a type.
@@ -103,12 +112,24 @@ Ptx refused(abi::CUresult code, const std::string& why) {
   return ptx;
 }
 
-// "sm_90a" runs only on 9.0, "sm_75" on 7.5 and later.
-bool runs_on(const std::string& target, int cc) {
+// The newest PTX that a driver of that CUDA version takes, times ten: PTX ISA, release history.
+int newest_isa(int driver_version) {
+  const int major = driver_version / 1000, minor = driver_version % 1000 / 10;
+  if (major == 10) return 63 + minor;
+  const bool from_12_6 = major == 12 && minor >= 6;  // had no PTX of its own
+  return major * 10 - 40 + minor - (from_12_6 ? 1 : 0);
+}
+
+// Why the target cannot be compiled for a card: "sm_90a" runs only on 9.0, "sm_75" on 7.5 and later. Empty if it can.
+// The words for a later target, and its code, are those of driver 580.
+std::string wrong_target(const std::string& target, int cc) {
   int number = 0;
   int length = 0;
-  if (std::sscanf(target.c_str(), "sm_%d%n", &number, &length) != 1) return false;
-  return target[static_cast<size_t>(length)] == '\0' ? number <= cc : number == cc;
+  if (std::sscanf(target.c_str(), "sm_%d%n", &number, &length) == 1) {
+    if (number > cc) return "SM version specified by .target is higher than default SM version assumed";
+    if (number == cc || target[static_cast<size_t>(length)] == '\0') return "";
+  }
+  return "PTX with .target '" + target + "' cannot be compiled to architecture 'sm_" + std::to_string(cc) + "'";
 }
 
 }  // namespace
@@ -127,14 +148,14 @@ Ptx parse_ptx(const char* text, int driver_version, int cc) {
   int minor = 0;
   if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2)
     return refused(abi::CUDA_ERROR_INVALID_PTX, "Expected .version MAJOR.MINOR but received '" + version + "'.");
-  const int known = driver_version / 1000 * 10 - 40 + driver_version % 1000 / 10;
+  const int known = newest_isa(driver_version);
   if (major * 10 + minor > known)
-    return refused(abi::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "Unsupported .version " + version + ".");
+    return refused(abi::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "Unsupported .version " + version +
+                                                                "; current version is '" + std::to_string(known / 10) +
+                                                                "." + std::to_string(known % 10) + "'");
   if (words.next() != ".target") return refused(abi::CUDA_ERROR_INVALID_PTX, "Expected .target after .version.");
   const std::string target = words.next();
-  if (!runs_on(target, cc))
-    return refused(abi::CUDA_ERROR_INVALID_PTX,
-                   "Target '" + target + "' does not run on sm_" + std::to_string(cc) + ".");
+  if (const std::string why = wrong_target(target, cc); !why.empty()) return refused(abi::CUDA_ERROR_INVALID_PTX, why);
   if (!balanced(code)) return refused(abi::CUDA_ERROR_INVALID_PTX, "Unbalanced braces.");
   Ptx ptx;
   ptx.entries = entries_of(code);
