@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/text.h"
+#include "bench/ptx_refusal.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -121,17 +122,30 @@ Module::Module(const Cuda& cuda, const char* ptx) : cuda_(cuda) {
   std::array<char, 4096> log{};
   abi::CUjit_option options[] = {abi::CU_JIT_ERROR_LOG_BUFFER, abi::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const abi::CUresult code =
-      cuda.require(cuda.api.cuModuleLoadDataEx, "cuModuleLoadDataEx")(&module_, ptx, 2, options, values);
-  const std::string reason = log.data();
-  const std::string attempt = "loading PTX" + (reason.empty() ? "" : " (" + reason.substr(0, reason.find('\n')) + ")");
-  cuda.check(code, "cuModuleLoadDataEx", attempt.c_str());
+  const auto load = cuda.require(cuda.api.cuModuleLoadDataEx, "cuModuleLoadDataEx");
+  check_compiler();
+  const abi::CUresult code = load(&module_, ptx, 2, options, values);
+  check_loaded(cuda, code, "cuModuleLoadDataEx", ptx, log.data());
 }
 
 abi::CUfunction Module::function(const char* name) const {
   abi::CUfunction function = nullptr;
   GVB_CALL(cuda_, "looking up a kernel", cuModuleGetFunction, &function, module_, name);
   return function;
+}
+
+BaseModule::BaseModule(const Cuda& cuda) {
+  try {
+    module_.emplace(cuda, gvb_ptx_base);
+  } catch (const Failure& failure) {
+    if (failure.kind() != FailureKind::kFunctionMissing) throw;
+    refusal_ = failure.what();
+  }
+}
+
+abi::CUfunction BaseModule::function(const char* name) const {
+  if (!module_) throw Failure(FailureKind::kFunctionMissing, refusal_);
+  return module_->function(name);
 }
 
 PrimaryContext::PrimaryContext(const Cuda& cuda, CUdevice device) : cuda_(cuda), device_(device) {
@@ -204,7 +218,7 @@ DeviceSession::DeviceSession(const Driver& loaded, const DeviceTarget& target, c
       uuid(device_uuid(cuda, device)),
       nvml_device(nvml_handle(driver.nvml.api, uuid)),
       context(cuda, device),
-      module(cuda, gvb_ptx_base),
+      module(cuda),
       token(cancel) {}
 
 std::optional<int> card_attribute(const DeviceSession& session, abi::CUdevice_attribute which) {

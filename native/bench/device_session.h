@@ -46,6 +46,18 @@ class Module {
   abi::CUmodule module_ = nullptr;
 };
 
+// The kernels that most measurements use, loaded with the session so that no measurement does. If the driver cannot
+// take them, those that use one throw kFunctionMissing, and others work.
+class BaseModule {
+ public:
+  explicit BaseModule(const Cuda& cuda);
+  abi::CUfunction function(const char* name) const;
+
+ private:
+  std::optional<Module> module_;
+  std::string refusal_;
+};
+
 // How the host waits for the device.
 enum class Scheduling { kAuto, kSpin, kYield, kBlocking };
 
@@ -84,7 +96,7 @@ class DeviceSession {
   const std::string uuid;
   const abi::nvmlDevice_t nvml_device;
   const PrimaryContext context;
-  const Module module;
+  const BaseModule module;
   const CancelToken& token;
 
   // The state that a measurement sets up once for all its blocks: created at first use, destroyed before the context.

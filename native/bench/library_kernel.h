@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/device_session.h"
+#include "bench/ptx_refusal.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -19,8 +20,10 @@ class LibraryKernel {
 
   static Library load(const Cuda& cuda) {
     abi::CUlibrary library = nullptr;
-    GVB_CALL(cuda, "loading a library", cuLibraryLoadData, &library, gvb_ptx_base, nullptr, nullptr, 0, nullptr,
-             nullptr, 0);
+    const auto load = cuda.require(cuda.api.cuLibraryLoadData, "cuLibraryLoadData");
+    check_compiler();
+    const abi::CUresult code = load(&library, gvb_ptx_base, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    check_loaded(cuda, code, "cuLibraryLoadData", gvb_ptx_base, "");
     return Library(cuda, library);
   }
 
