@@ -1210,6 +1210,7 @@ export interface LoadRequest {
   blocksPerMultiprocessor: number;
   /** Blocks of the whole kernel, instead of `blocksPerMultiprocessor`; 0: not set. */
   blocks: number;
+  /** 0: so many that as many blocks as run at a time leave no room. */
   threadsPerBlock: number;
   /** Rounds per block; 0: calibrated before the start so that a kernel takes about `kernelNs`. When tenants are compared, all use the `rounds` that one of them measured alone and without a limit. */
   rounds: number;
@@ -1932,12 +1933,13 @@ export interface GpuLink {
 
 // Shares of compute
 
-/** All values are integers above 0, except that `blocks` may be 0. */
+/** All values are integers above 0, except that `blocks` and `threadsPerBlock` may be 0. */
 export interface ComputeShareRequest {
   /** Time during which the host launches, in milliseconds. */
   durationMs: number;
-  /** Blocks per kernel; 0: 1000 per multiprocessor of the device. */
+  /** Blocks per kernel; 0: 500 waves of them. */
   blocks: number;
+  /** 0: so many that no room is left on a multiprocessor. */
   threadsPerBlock: number;
   /** Time that every block spins, in nanoseconds. */
   spinNs: number;

@@ -5,7 +5,7 @@ import type { ComputeShareRequest } from './addon-types.js';
 export const COMPUTE_SHARE: ComputeShareRequest = {
   durationMs: 1_000,
   blocks: 0,
-  threadsPerBlock: 1_024,
+  threadsPerBlock: 0,
   spinNs: 2_000,
   /** The host may lose its processor for that many milliseconds without a gap. */
   inFlight: 32,

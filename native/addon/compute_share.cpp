@@ -8,12 +8,13 @@ namespace gvb {
 template <>
 struct Fields<ComputeShareRequest> : FieldsOf<ComputeShareRequest> {
   static constexpr const char* kName = "ComputeShareRequest";
-  static constexpr const char* kDoc = "All values are integers above 0, except that `blocks` may be 0.";
+  static constexpr const char* kDoc =
+      "All values are integers above 0, except that `blocks` and `threadsPerBlock` may be 0.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(duration_ms).above_zero().says("Time during which the host launches, in milliseconds."));
-    visit(GVB_FIELD(blocks).says("Blocks per kernel; 0: 1000 per multiprocessor of the device."));
-    visit(GVB_FIELD(threads_per_block).above_zero());
+    visit(GVB_FIELD(blocks).says("Blocks per kernel; 0: 500 waves of them."));
+    visit(GVB_FIELD(threads_per_block).says("0: so many that no room is left on a multiprocessor."));
     visit(GVB_FIELD(spin_ns).above_zero().says("Time that every block spins, in nanoseconds."));
     visit(GVB_FIELD(in_flight).above_zero().says("Maximum number of launches in flight."));
     visit(GVB_FIELD(bin_ms).above_zero().says("Length of one of `bins`, in milliseconds of device time."));

@@ -31,7 +31,7 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
               .says("Blocks for each multiprocessor that the tenant is told; 0: as many as run at a time, which a "
                     "cooperative launch needs."));
     visit(GVB_FIELD(blocks).says("Blocks of the whole kernel, instead of `blocksPerMultiprocessor`; 0: not set."));
-    visit(GVB_FIELD(threads_per_block).above_zero());
+    visit(GVB_FIELD(threads_per_block).says("0: so many that as many blocks as run at a time leave no room."));
     visit(GVB_FIELD(rounds).says(
         "Rounds per block; 0: calibrated before the start so that a kernel takes about `kernelNs`. When tenants are "
         "compared, all use the `rounds` that one of them measured alone and without a limit."));

@@ -2,13 +2,13 @@
 #include <vector>
 
 #include "bench/aggressor_item.h"
+#include "bench/full_blocks.h"
 #include "bench/kernel_chain.h"
 
 namespace gvb {
 
 namespace {
 
-constexpr unsigned kFullThreads = 1024;   // two such blocks fill a multiprocessor
 constexpr uint64_t kHoldNs = 20'000'000;  // duration of a block of long kernels
 constexpr unsigned kTinyThreads = 32;
 constexpr unsigned kTinyBlocksPerMultiprocessor = 1024;
@@ -28,6 +28,12 @@ struct KernelShape {
   unsigned threads;
   unsigned in_flight = 4;
 };
+
+// One wave of blocks that leave no multiprocessor any room.
+KernelShape filling(const AggressorTools& tools, const char* kernel, unsigned in_flight = 4) {
+  const FullBlocks full = full_blocks(tools.session, tools.module.function(kernel));
+  return {full.each * tools.multiprocessors(), full.threads, in_flight};
+}
 
 // Kernels back to back on one stream. A few are queued, so that the device never waits for the host.
 class Kernels : public AggressorItem {
@@ -82,8 +88,7 @@ class Kernels : public AggressorItem {
 
 class Hold : public Kernels {
  public:
-  explicit Hold(const AggressorTools& tools)
-      : Kernels(tools, "gvb_hold", {2 * tools.multiprocessors(), kFullThreads, 2}) {}
+  explicit Hold(const AggressorTools& tools) : Kernels(tools, "gvb_hold", filling(tools, "gvb_hold", 2)) {}
 
  private:
   void begin() override {
@@ -107,8 +112,7 @@ class TinyBlocks : public Kernels {
 
 class Issue : public Kernels {
  public:
-  explicit Issue(const AggressorTools& tools)
-      : Kernels(tools, "gvb_issue", {2 * tools.multiprocessors(), kFullThreads}) {}
+  explicit Issue(const AggressorTools& tools) : Kernels(tools, "gvb_issue", filling(tools, "gvb_issue")) {}
 
  private:
   void begin() override {
@@ -146,7 +150,7 @@ size_t sweep_bytes(const AggressorTools& tools) {
 class Sweep : public Kernels {
  public:
   explicit Sweep(const AggressorTools& tools)
-      : Kernels(tools, "gvb_sweep", {2 * tools.multiprocessors(), kFullThreads}),
+      : Kernels(tools, "gvb_sweep", filling(tools, "gvb_sweep")),
         bytes_(sweep_bytes(tools)),
         memory_(cleared(cuda_, bytes_)) {}
   ~Sweep() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream()); }
@@ -177,7 +181,7 @@ size_t page_count(const AggressorTools& tools) {
 class Pages : public Kernels {
  public:
   explicit Pages(const AggressorTools& tools)
-      : Kernels(tools, "gvb_touch_pages", {2 * tools.multiprocessors(), kFullThreads}),
+      : Kernels(tools, "gvb_touch_pages", filling(tools, "gvb_touch_pages")),
         pages_(page_count(tools)),
         memory_(cleared(cuda_, pages_ * kPageBytes)) {}
   ~Pages() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream()); }

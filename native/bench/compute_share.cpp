@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "bench/full_blocks.h"
 
 namespace gvb {
 
@@ -11,13 +12,13 @@ namespace {
 
 // A minute of 1 ms kernels, in 1 MiB of stamps.
 constexpr size_t kMostLaunches = 65536;
-constexpr unsigned kShareBlocksPerMultiprocessor = 1000;
+constexpr unsigned kShareWaves = 500;
 
-unsigned default_blocks(const DeviceSession& session) {
+unsigned default_blocks(const DeviceSession& session, const FullBlocks& full) {
   int multiprocessors = 0;
   GVB_CALL(session.cuda, "counting multiprocessors", cuDeviceGetAttribute, &multiprocessors,
            abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, session.device);
-  return kShareBlocksPerMultiprocessor * static_cast<unsigned>(multiprocessors);
+  return kShareWaves * full.each * static_cast<unsigned>(multiprocessors);
 }
 
 // Launches that a layer may delay without limit: events only bound how many are unfinished and time nothing.
@@ -26,8 +27,9 @@ class Occupation {
   Occupation(DeviceSession& session, const ComputeShareRequest& request)
       : cuda_(session.cuda),
         kernel_(session.module.function("gvb_occupy")),
-        blocks_(request.blocks ? request.blocks : default_blocks(session)),
-        threads_(request.threads_per_block),
+        full_(full_blocks(session, kernel_)),
+        blocks_(request.blocks ? request.blocks : default_blocks(session, full_)),
+        threads_(request.threads_per_block ? request.threads_per_block : full_.threads),
         spin_ns_(request.spin_ns),
         stamps_(make_memory(cuda_, kMostLaunches * sizeof(Occupied))),
         stream_(make_stream(cuda_)) {
@@ -67,6 +69,7 @@ class Occupation {
  private:
   const Cuda& cuda_;
   const abi::CUfunction kernel_;
+  const FullBlocks full_;
   const unsigned blocks_;
   const unsigned threads_;
   const uint64_t spin_ns_;

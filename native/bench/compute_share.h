@@ -10,12 +10,12 @@
 namespace gvb {
 
 struct ComputeShareRequest {
-  unsigned duration_ms = 0;  // how long the host keeps launching
-  unsigned blocks = 0;       // 0: 1000 per multiprocessor
-  unsigned threads_per_block = 1024;
-  uint64_t spin_ns = 0;    // duration of every block
-  unsigned in_flight = 1;  // most unfinished launches at any time
-  unsigned bin_ms = 1;     // device time
+  unsigned duration_ms = 0;        // how long the host keeps launching
+  unsigned blocks = 0;             // 0: 500 waves
+  unsigned threads_per_block = 0;  // 0: so many that no room is left on a multiprocessor
+  uint64_t spin_ns = 0;            // duration of every block
+  unsigned in_flight = 1;          // most unfinished launches at any time
+  unsigned bin_ms = 1;             // device time
 };
 
 // The interval of device time in which a kernel ran. The layout is what gvb_occupy writes.

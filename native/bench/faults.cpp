@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/wait.h"
+#include "bench/full_blocks.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -9,7 +10,6 @@ namespace gvb {
 namespace {
 
 constexpr size_t kChunk = size_t{256} << 20, kSmallestChunk = size_t{2} << 20, kMoreThanAnyCard = size_t{1} << 50;
-constexpr unsigned kEndlessThreads = 1024, kEndlessBlocksPerMultiprocessor = 2;
 constexpr int64_t kStartNs = 5'000'000'000;
 constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would finish long before this
 // Under MPS on an H200 a client learned of its own fault only after a synchronisation that succeeded, while its
@@ -74,8 +74,10 @@ EndlessKernel start_endless(DeviceSession& session) {
   abi::CUdeviceptr slot = stamp.device();
   void* parameters[] = {&slot};
   launch(cuda, session.module.function("gvb_stamp"), 1, 1, stream.get(), parameters);
-  const unsigned blocks = card_multiprocessors(session) * kEndlessBlocksPerMultiprocessor;
-  launch(cuda, module.function("gvb_endless"), blocks, kEndlessThreads, stream.get(), nullptr);
+  const abi::CUfunction endless = module.function("gvb_endless");
+  const FullBlocks full = full_blocks(session, endless);
+  const unsigned blocks = card_multiprocessors(session) * full.each;
+  launch(cuda, endless, blocks, full.threads, stream.get(), nullptr);
   const int64_t began = now_ns();
   while (stamp.load<uint64_t>() == 0) {
     session.token.check();

@@ -22,7 +22,7 @@ struct LoadRequest {
   unsigned nodes = 1;                      // kernels per launch; more than 1 only for graphs
   unsigned blocks_per_multiprocessor = 0;  // 0: as many as run at a time
   unsigned blocks = 0;                     // blocks of the whole kernel, instead of the former; 0: unused
-  unsigned threads_per_block = 1024;
+  unsigned threads_per_block = 0;          // 0: so many that blocks leave no room on a multiprocessor
   uint64_t rounds = 0;     // per block; 0: calibrated before the start to make a kernel of about kernel_ns
   uint64_t kernel_ns = 0;  // duration of a kernel alone on the GPU
   unsigned in_flight = 1;  // limit on unfinished launches; 1: each is waited for with cuStreamSynchronize

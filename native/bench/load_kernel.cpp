@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/full_blocks.h"
 #include "bench/kept_modules.h"
 #include "kernels/ptx.h"
 
@@ -41,7 +42,7 @@ KernelSpan run_alone(const LoadProbe& probe, const ProbeSize& size) {
 
 LoadKernel::LoadKernel(DeviceSession& session, const LoadRequest& request)
     : function(kept_module(session, gvb_ptx_load).function("gvb_load")),
-      threads(request.threads_per_block),
+      threads(request.threads_per_block > 0 ? request.threads_per_block : full_blocks(session, function).threads),
       multiprocessors(card_multiprocessors(session)),
       resident(resident_on_each(session.cuda, function, threads) * multiprocessors),
       blocks(request.blocks > 0                      ? request.blocks

@@ -6,6 +6,7 @@
 
 #include "base/wait.h"
 #include "bench/block_counters.h"
+#include "bench/full_blocks.h"
 #include "bench/kept_modules.h"
 #include "kernels/ptx.h"
 
@@ -13,8 +14,6 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kFullThreads = 1024;  // two such blocks fill a multiprocessor
-constexpr unsigned kBlocksPerMultiprocessor = 2;
 // The host sleeps during longer waits, because the times are taken on the device.
 constexpr int64_t kSpunNs = 300'000, kNapNs = 50'000;
 // Longer than any queue of this measurement takes.
@@ -48,7 +47,8 @@ class Backlog {
       : cuda_(session.cuda),
         spin_(request.hold_ns),
         kernel_(kept_module(session, gvb_ptx_aggressors).function("gvb_hold")),
-        grid_(kBlocksPerMultiprocessor * card_multiprocessors(session)),
+        full_(full_blocks(session, kernel_)),
+        grid_(full_.each * card_multiprocessors(session)),
         query_(cuda_.require(cuda_.api.cuEventQuery, "cuEventQuery")),
         counters_(cuda_),
         blocks_(counters_.device()) {
@@ -94,7 +94,7 @@ class Backlog {
 
   void launch(Place* place) {
     void* parameters[] = {&spin_, &blocks_};
-    GVB_CALL(cuda_, "launching a kernel that fills the device", cuLaunchKernel, kernel_, grid_, 1, 1, kFullThreads, 1,
+    GVB_CALL(cuda_, "launching a kernel that fills the device", cuLaunchKernel, kernel_, grid_, 1, 1, full_.threads, 1,
              1, 0, place->stream.get(), parameters, nullptr);
     GVB_CALL(cuda_, "recording an event", cuEventRecord, place->finished.get(), place->stream.get());
     place->used = true;
@@ -104,6 +104,7 @@ class Backlog {
   const Cuda& cuda_;
   unsigned long long spin_;
   const abi::CUfunction kernel_;
+  const FullBlocks full_;
   const unsigned grid_;
   const decltype(CudaApi::cuEventQuery) query_;
   const BlockCounters counters_;

@@ -183,7 +183,7 @@ class Play {
       nodes: 1,
       blocksPerMultiprocessor: 0,
       blocks: 0,
-      threadsPerBlock: 1_024,
+      threadsPerBlock: 0,
       rounds: 0,
       kernelNs: beside.kernelMs * NS_PER_MS,
       // One kernel runs; the others wait in the queue.

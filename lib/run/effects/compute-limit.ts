@@ -78,7 +78,7 @@ function judged(limitPercent: number, { bins, busyShare, kernelNs, launches }: C
   return {
     label: achievedPercent <= (100 + limitPercent) / 2 ? 'throttled' : 'not throttled',
     achievedPercent,
-    detail: `${launches} kernels of ${(kernelNs / 1e6).toFixed(2)} ms, each ${COMPUTE_SHARE.threadsPerBlock} threads a block and 1000 blocks a multiprocessor`,
+    detail: `${launches} kernels of ${(kernelNs / 1e6).toFixed(2)} ms, each 500 waves of blocks that fill the multiprocessors`,
     binMs: COMPUTE_SHARE.binMs,
     sharesPercent,
   };

@@ -15,13 +15,13 @@ export interface Shape {
 
 const MS = 1_000_000;
 
-/** Kernels of 1 ms that fill the tenant's visible multiprocessors with one wave of large blocks, several in flight. */
+/** Kernels of 1 ms that fill the tenant's visible multiprocessors with one wave of blocks, several in flight. */
 const FULL: Launching = {
   call: 'cuLaunchKernel',
   nodes: 1,
   blocksPerMultiprocessor: 0,
   blocks: 0,
-  threadsPerBlock: 1_024,
+  threadsPerBlock: 0,
   kernelNs: MS,
   inFlight: 8,
 };
