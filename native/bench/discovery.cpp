@@ -30,15 +30,15 @@ class Questions {
  public:
   Questions(const NvmlApi& api, DiscoveryPass& pass) : api_(api), pass_(pass) {}
 
-  // The code `also` is no failure either: a card without the feature returns it.
+  // The code `also` is no failure either: a card without the feature returns it. Returns whether there is an answer.
   template <class Function, class... Arguments>
-  void ask(DiscoveryStep step, abi::nvmlReturn_t also, Function function, Arguments... arguments) {
+  bool ask(DiscoveryStep step, abi::nvmlReturn_t also, Function function, Arguments... arguments) {
     const char* name = kFunctions[index_of(step)];
     if (!function) fail_without(std::string(name) + " is not offered by this libnvidia-ml.so.1");
     const int64_t called = now_ns();
     const abi::nvmlReturn_t code = function(arguments...);
     pass_.steps_ns[index_of(step)] += static_cast<double>(now_ns() - called);
-    if (code == NVML_SUCCESS || code == also) return;
+    if (code == NVML_SUCCESS || code == also) return code == NVML_SUCCESS;
     const char* text = api_.nvmlErrorString ? api_.nvmlErrorString(code) : nullptr;
     throw CallFailure(FailureKind::kCuda, code, text ? text : "unknown code", name, "looking for GPUs through NVML");
   }
@@ -66,14 +66,16 @@ std::string ask_device(const NvmlApi& api, Questions& questions, unsigned index)
   questions.ask(DiscoveryStep::kHandle, NVML_SUCCESS, api.nvmlDeviceGetHandleByIndex_v2, index, &device);
   questions.ask(DiscoveryStep::kName, NVML_SUCCESS, api.nvmlDeviceGetName, device, name.data(), size);
   questions.ask(DiscoveryStep::kUuid, NVML_SUCCESS, api.nvmlDeviceGetUUID, device, uuid.data(), size);
-  questions.ask(DiscoveryStep::kMemory, NVML_SUCCESS, api.nvmlDeviceGetMemoryInfo, device, &memory);
+  // A GPU that uses the host's memory, such as GB10, has no answer.
+  const bool says_memory = questions.ask(DiscoveryStep::kMemory, abi::NVML_ERROR_NOT_SUPPORTED,
+                                         api.nvmlDeviceGetMemoryInfo, device, &memory);
   questions.ask(DiscoveryStep::kPci, NVML_SUCCESS, api.nvmlDeviceGetPciInfo_v3, device, &pci);
   questions.ask(DiscoveryStep::kMig, abi::NVML_ERROR_NOT_SUPPORTED, api.nvmlDeviceGetMigMode, device, &current,
                 &pending);
   require_answers({{DiscoveryStep::kHandle, device != nullptr},
                    {DiscoveryStep::kName, name[0] != 0},
                    {DiscoveryStep::kUuid, uuid[0] != 0},
-                   {DiscoveryStep::kMemory, memory.total != 0},
+                   {DiscoveryStep::kMemory, !says_memory || memory.total != 0},
                    {DiscoveryStep::kPci, pci.busId[0] != 0}});
   return uuid.data();
 }

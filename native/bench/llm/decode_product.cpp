@@ -11,41 +11,54 @@ namespace {
 
 using namespace decode_product;
 
-// A multiprocessor of sm_90 has 228 KiB, of which a block can have 227; each block takes 1 KiB more (CUDA C++
-// Programming Guide, compute capabilities).
-constexpr unsigned kMostShared = 227 * 1024, kSharedOfTwo = 113 * 1024;
-
-struct Inputs {
+struct Tokens {
   unsigned m, k;
 };
 
-unsigned stages_within(unsigned room, const Inputs& of) {
+unsigned stages_within(unsigned room, const Tokens& of) {
   const unsigned fixed = decode_product::shared_bytes(of.m, of.k, 0);
   return fixed >= room ? 0 : std::min(kMostStages, (room - fixed) / kStageBytes);
 }
 
-bool two_fit(unsigned m, unsigned k) { return stages_within(kSharedOfTwo, {m, k}) >= kFewestStages; }
+// What one block can have at most, and what each can have if two run on a multiprocessor.
+struct Room {
+  unsigned most, of_two;
+};
+
+Room room_on(const DeviceSession& session) {
+  const auto read = [&](abi::CUdevice_attribute which) {
+    return static_cast<unsigned>(std::max(0, device_attribute(session.cuda, session.device, which).value_or(0)));
+  };
+  // Each block takes a part for the driver as well.
+  const unsigned most = read(abi::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+                 half = read(abi::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / 2,
+                 reserved = read(abi::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  return {most, half > reserved ? std::min(most, half - reserved) : 0};
+}
+
+bool two_fit(const Room& room, unsigned m, unsigned k) { return stages_within(room.of_two, {m, k}) >= kFewestStages; }
 
 unsigned rounded_up(unsigned count, unsigned each) { return (count + each - 1) / each; }
 
 }  // namespace
 
-bool DecodeProduct::fits(unsigned sequences, unsigned hidden, unsigned widest) {
-  return sequences <= kMostTokens && hidden <= kMostNormed &&
-         stages_within(kMostShared, {sequences, std::max(hidden, widest)}) >= kFewestStages;
+bool DecodeProduct::fits(const DeviceSession& session, const Sizes& sizes) {
+  return sizes.sequences <= kMostTokens && sizes.hidden <= kMostNormed &&
+         stages_within(room_on(session).most, {sizes.sequences, std::max(sizes.hidden, sizes.mlp)}) >= kFewestStages;
 }
 
 // Two blocks per multiprocessor if they fit: one copies while the other adds up. The results do not depend on the
 // number of blocks.
 DecodeProduct::DecodeProduct(const DeviceSession& session, abi::CUfunction kernel, const DecodeProductShape& shape)
     : kernel_(kernel), shape_(shape) {
-  const bool two = two_fit(shape.m, shape.k);
-  stages_ = stages_within(two ? kSharedOfTwo : kMostShared, {shape.m, shape.k});
+  const Room room = room_on(session);
+  const bool two = two_fit(room, shape.m, shape.k);
+  stages_ = stages_within(two ? room.of_two : room.most, {shape.m, shape.k});
   const auto count = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   const unsigned most = (two ? 2 : 1) * static_cast<unsigned>(std::max(1, count.value_or(1)));
   const unsigned groups = rounded_up(shape.n, kRows);
   blocks_ = rounded_up(groups, rounded_up(groups, most));
-  allow_shared_memory(session.cuda, kernel, kMostShared);
+  allow_shared_memory(session.cuda, kernel, room.most);
 }
 
 void DecodeProduct::launch(const StepLaunch& launch, abi::CUstream stream, const Operands& operands,

@@ -13,8 +13,11 @@ struct DecodeProductShape {
 
 class DecodeProduct {
  public:
-  // Whether a decoder of these sizes can use it.
-  static bool fits(unsigned sequences, unsigned hidden, unsigned widest);
+  struct Sizes {
+    unsigned sequences, hidden, mlp;
+  };
+  // Whether a decoder of these sizes can use it on this device.
+  static bool fits(const DeviceSession& session, const Sizes& sizes);
 
   // `kernel` is gvb_decode_product.
   DecodeProduct(const DeviceSession& session, abi::CUfunction kernel, const DecodeProductShape& shape);

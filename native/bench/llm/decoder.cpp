@@ -103,7 +103,8 @@ void Decoder::upload_tables() {
 
 void Decoder::prepare_steps() {
   const unsigned hidden = shape_.hidden, batch = task_.batch;
-  if (kernels_.product() != nullptr && DecodeProduct::fits(batch, hidden, shape_.mlp)) return prepare_fused_steps();
+  if (kernels_.product() != nullptr && DecodeProduct::fits(session_, {batch, hidden, shape_.mlp}))
+    return prepare_fused_steps();
   const auto prepare = [&](unsigned n, unsigned k) {
     const SkinnyShape product{Number::kF16, batch, n, k};
     variant_ = products_.try_emplace({n, k}, session_, product).first->second.variant();

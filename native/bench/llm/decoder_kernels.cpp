@@ -12,6 +12,7 @@ namespace gvb {
 
 namespace {
 
+constexpr int kLeastMajor = 8;  // of the compute capability
 constexpr unsigned kStepThreads = 256;
 constexpr unsigned kAttentionThreads = 128;
 constexpr double kBinaryLogarithmOfE = 1.4426950408889634;
@@ -34,6 +35,10 @@ std::vector<unsigned> shuffled_pages(const PageOrder& order) {
 
 DecoderKernels::DecoderKernels(DeviceSession& session, const DecoderShape& shape, abi::CUstream stream)
     : launch_(session), shape_(shape), scales_(shape), stream_(stream) {
+  const ComputeCapability capability = compute_capability(session.cuda, session.device);
+  if (capability.major < kLeastMajor)
+    throw Failure(FailureKind::kFunctionMissing,
+                  "the decoder needs compute capability 8.0 or higher; this GPU has " + capability.text() + ".");
   auto& modules = session.kept<KeptModules>();
   const auto function = [&](const char* name) {
     return modules.of(launch_.hopper() ? gvb_ptx_decoder_sm90 : gvb_ptx_decoder).function(name);
