@@ -7,6 +7,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { isOutOfMemory } from '../core/row-state.js';
 import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { alone, type Alone, aloneChecks, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
@@ -51,31 +52,43 @@ export type BusSaturationDetails = v.InferOutput<typeof details>;
 
 type Row = BusSaturationDetails['rows'][number];
 
+type Aggregate = { gbs: number } | { reason: string; isFull: boolean };
+
+/** The rate of all tenants together, or why there is none: they do not fit, or did not run at the same time. */
+async function together(populated: Populated, tenants: number, request: { windowMs: number; blocks: number }) {
+  const full = (reason: string): Aggregate => ({ reason: `${tenants} tenants do not fit: ${reason}`, isFull: true });
+  const { scene } = populated;
+  const before = scene.workers.length;
+  const refused = await grown(populated, tenants);
+  if (refused !== null) return full(refused);
+  const workers = scene.workers.slice(0, tenants);
+  try {
+    await rehearse(workers.slice(before));
+    const all = await stream(
+      scene,
+      'read',
+      workers.map((worker) => ({ worker, ...request })),
+    );
+    const found = togetherIn(all, BIN_MS);
+    if (found === null) return { reason: 'the tenants did not run at the same time', isFull: false };
+    return { gbs: found.rates.reduce((sum, rate) => sum + rate, 0) };
+  } catch (error) {
+    if (isOutOfMemory(error)) return full(error.message);
+    throw error;
+  }
+}
+
 async function sweep(context: MeasureContext, populated: Populated, plan: SaturationPlan, whole: Alone) {
   const blocks = Math.ceil(whole.multiprocessors / MOST);
   const table: Row[] = [];
   for (const tenants of plan.tenants) {
-    const before = populated.scene.workers.length;
-    const reason = await grown(populated, tenants);
-    if (reason !== null) {
-      table.push({ tenants, aggregateGbPerSecond: null, ofAlone: null, unsupported: reason });
-      break;
-    }
-    const workers = populated.scene.workers.slice(0, tenants);
-    await rehearse(workers.slice(before));
-    const all = await stream(
-      populated.scene,
-      'read',
-      workers.map((worker) => ({ worker, windowMs: plan.togetherMs, blocks })),
+    const found = await together(populated, tenants, { windowMs: plan.togetherMs, blocks });
+    table.push(
+      'gbs' in found
+        ? { tenants, aggregateGbPerSecond: found.gbs, ofAlone: found.gbs / whole.gbPerSecond }
+        : { tenants, aggregateGbPerSecond: null, ofAlone: null, unsupported: found.reason },
     );
-    const together = togetherIn(all, BIN_MS);
-    const aggregate = together === null ? null : together.rates.reduce((sum, rate) => sum + rate, 0);
-    table.push({
-      tenants,
-      aggregateGbPerSecond: aggregate,
-      ofAlone: aggregate === null ? null : aggregate / whole.gbPerSecond,
-      ...(aggregate === null && { unsupported: 'the tenants did not run at the same time' }),
-    });
+    if ('isFull' in found && found.isFull) break;
     context.progress(`${tenants} tenants`, table.length / plan.tenants.length);
   }
   return { table, blocks, entered: contextOf(populated.scene) };

@@ -9,6 +9,7 @@ import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { count, interval, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { isOutOfMemory } from '../core/row-state.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { NS_PER_MS, NS_PER_US } from '../core/units.js';
@@ -146,7 +147,12 @@ async function play(context: MeasureContext, populated: Populated, plan: Batchin
   if (reason !== null || alone.unsupported !== null || times.coTenants === 0)
     return { ...played, beside: null, reason };
   context.progress(`beside ${times.coTenants} co-tenants`, 0.5);
-  return { ...played, ...(await besideOthers(populated, request, alone, times.togetherMs)) };
+  try {
+    return { ...played, ...(await besideOthers(populated, request, alone, times.togetherMs)) };
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+    return { ...played, beside: null, reason: `${1 + times.coTenants} tenants do not fit: ${error.message}` };
+  }
 }
 
 /** Each tenant gets an equal part of the load that one tenant had alone. */
@@ -259,10 +265,15 @@ const stepsOf = ({ stepNs, stepBatch }: DynamicBatching): Steps => ({ stepNs, st
 /** With a given plan, for tests; without one tier and device decide. */
 export const dynamicBatchingBy =
   (plan: BatchingPlan = {}): MetricDefinition<DynamicBatchingDetails>['measure'] =>
-  (context) =>
-    withTenants(context, { topology: separable(context.system) ? 'separate' : 'shared' }, async (populated) =>
-      judge(await play(context, populated, plan)),
-    );
+  async (context) => {
+    const topology = separable(context.system) ? 'separate' : 'shared';
+    try {
+      return await withTenants(context, { topology }, async (populated) => judge(await play(context, populated, plan)));
+    } catch (error) {
+      if (isOutOfMemory(error)) return unsupported(`the weights do not fit: ${error.message}`);
+      throw error;
+    }
+  };
 
 export const dynamicBatching: MetricDefinition<DynamicBatchingDetails> = {
   id: 'LLM-009',

@@ -13,13 +13,14 @@ namespace {
 constexpr unsigned kMostStreamBatches = 3;
 constexpr unsigned kBatches[] = {1, 2, 4, 8, 16, 32, 64};
 
+StackShape stack_of(const BatchScalingRequest& request) {
+  return {Number::kF16, request.n, request.k, request.layers, request.seed};
+}
+
 class Scaling {
  public:
   Scaling(DeviceSession& session, const BatchScalingRequest& request)
-      : session_(session),
-        request_(request),
-        stack_(session, {Number::kF16, request.n, request.k, request.layers, request.seed}),
-        timer_(session) {
+      : session_(session), request_(request), stack_(session, stack_of(request)), timer_(session) {
     for (const unsigned batch : kBatches) rows_.push_back({batch, 0, {}});
   }
 
@@ -108,7 +109,7 @@ void measure_reading(DeviceSession& session, const BatchScalingRequest& request,
 
 BatchScaling measure_batch_scaling(DeviceSession& session, const BatchScalingRequest& request) {
   BatchScaling out;
-  out.unsupported = no_room_for_stack(session);
+  out.unsupported = no_room_for_stack(session, stack_of(request));
   if (!out.unsupported.empty()) return out;
   out.memory_ceiling_gbs = memory_ceiling_gbs(session);
   measure_reading(session, request, &out);

@@ -55,13 +55,14 @@ void thin(std::vector<double>* samples) {
   samples->resize(kept);
 }
 
+StackShape stack_of(const DynamicBatchingRequest& request) {
+  return {Number::kF16, request.n, request.k, request.layers, request.seed};
+}
+
 class BatchingServer {
  public:
   BatchingServer(DeviceSession& session, const DynamicBatchingRequest& request)
-      : session_(session),
-        request_(request),
-        stack_(session, {Number::kF16, request.n, request.k, request.layers, request.seed}),
-        stream_(make_stream(session.cuda)) {
+      : session_(session), request_(request), stack_(session, stack_of(request)), stream_(make_stream(session.cuda)) {
     // Loads the kernels before requests arrive.
     for (unsigned batch = 1; batch <= request.most_batch; ++batch) stack_.product(batch);
     stack_.poison();
@@ -166,7 +167,7 @@ DynamicBatching measure_dynamic_batching(DeviceSession& session, const DynamicBa
     throw Failure(FailureKind::kInvalidResult,
                   "Expected batches of at most 64 and a load above 0 for a batching server.");
   DynamicBatching nothing;
-  nothing.unsupported = no_room_for_stack(session);
+  nothing.unsupported = no_room_for_stack(session, stack_of(request));
   if (!nothing.unsupported.empty()) return nothing;
   return BatchingServer(session, request).serve();
 }

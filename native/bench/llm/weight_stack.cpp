@@ -15,7 +15,8 @@ namespace {
 
 constexpr unsigned kWeightSide = 8192;
 constexpr uint64_t kLeastMemory = uint64_t{512} << 20;
-constexpr uint8_t kWeightPoison = 0xff;  // NaN in every format
+constexpr uint64_t kBesideWeights = uint64_t{64} << 20;  // inputs, outputs of every batch, kernels
+constexpr uint8_t kWeightPoison = 0xff;                  // NaN in every format
 constexpr unsigned kSampledElements = 16;
 
 uint64_t bytes_of_layer(const StackShape& shape) { return uint64_t{shape.n} * shape.k * bytes_of(shape.number); }
@@ -38,10 +39,13 @@ uint64_t seed_of(const StackShape& shape, unsigned which) { return shape.seed + 
 
 }  // namespace
 
-std::string no_room_for_stack(const DeviceSession& session) {
+std::string no_room_for_stack(const DeviceSession& session, const StackShape& shape) {
   const auto free = visible_memory(session).free_bytes;
-  if (!free || *free >= kLeastMemory) return "";
-  return "it needs 512 MiB of memory, the process may use " + std::to_string(*free >> 20) + " MiB";
+  const StackShape whole = completed(session, shape);
+  const uint64_t needed = std::max(kLeastMemory, bytes_of_layer(whole) * whole.layers + kBesideWeights);
+  if (!free || *free >= needed) return "";
+  return "it needs " + std::to_string(needed >> 20) + " MiB of memory, the process may use " +
+         std::to_string(*free >> 20) + " MiB";
 }
 
 WeightStack::WeightStack(DeviceSession& session, const StackShape& shape)

@@ -66,6 +66,6 @@ class WeightStack {
 };
 
 // Why the process may not use enough memory for a stack; empty if it may.
-std::string no_room_for_stack(const DeviceSession& session);
+std::string no_room_for_stack(const DeviceSession& session, const StackShape& shape);
 
 }  // namespace gvb
