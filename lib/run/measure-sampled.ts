@@ -53,7 +53,8 @@ async function measureAttested(
   if (attestation.invalid !== undefined) return { results: allInvalid(request, attestation.invalid) };
   const { uuid } = choice.device;
   const truth = attestation.groundTruth === 'none' ? null : groundTruthOf(request.target, uuid);
-  const shared = { system: request.system, once: new Once(), proofs: lane.proofs, truth, card: choice.device };
+  const { system, leastMemoryBytes } = request;
+  const shared = { system, once: new Once(), proofs: lane.proofs, truth, card: choice.device, leastMemoryBytes };
   const measured = await measureAll(request, hooks, lane, uuid, shared);
   try {
     const { invalid } = request.signal.aborted ? attestation : await lane.lookAgain();

@@ -75,7 +75,15 @@ async function oneRound(
     const { choice, before } = truth;
     const headlineOnly = further !== null;
     const document = await runMetrics(
-      { ...request, plan, system, device: choice.device.uuid, before, headlineOnly },
+      {
+        ...request,
+        plan,
+        system,
+        device: choice.device.uuid,
+        before,
+        headlineOnly,
+        leastMemoryBytes: leastMemory(request.systems),
+      },
       hooks,
     );
     const failure = await reapFailure(system, SOLE_TENANT);
@@ -86,6 +94,11 @@ async function oneRound(
     if (failure !== null && error instanceof Error) error.message += ` ${failure}`;
     throw error;
   }
+}
+
+function leastMemory(systems: readonly System[]): number | null {
+  const limits = systems.flatMap((system) => (system.unavailable === null ? (system.limits().memoryBytes ?? []) : []));
+  return limits.length === 0 ? null : Math.min(...limits);
 }
 
 /** A round of a system that was given up. */

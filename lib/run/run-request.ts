@@ -24,6 +24,8 @@ export interface RunRequest {
   recorded?: Readonly<Record<string, unknown>>;
   /** The health checks before the first measurement, if they were made already (a comparison makes them once). */
   before?: readonly Check[];
+  /** The smallest memory limit of the comparison's systems; null: none has one. Default: that of the system. */
+  leastMemoryBytes?: number | null;
   /** Whether this is a further process of a round: only values are wanted. Default false. */
   headlineOnly?: boolean;
   signal: AbortSignal;

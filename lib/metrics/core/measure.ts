@@ -46,6 +46,8 @@ export interface Surroundings {
   inWorker?: boolean;
   /** Only the value is wanted. Default false. */
   headlineOnly?: boolean;
+  /** The smallest memory limit of a comparison's systems; null: none has one. Default: that of the system. */
+  leastMemoryBytes?: number | null | undefined;
   /** Processes that the round's plan gives the metric. Default: the metric's own number. */
   plannedProcesses?: number | undefined;
 }
@@ -77,6 +79,8 @@ export async function measureMetric(
     headlineOnly: surroundings.headlineOnly ?? false,
     plannedProcesses: surroundings.plannedProcesses ?? null,
     system,
+    leastMemoryBytes:
+      surroundings.leastMemoryBytes === undefined ? system.limits().memoryBytes : surroundings.leastMemoryBytes,
     prove: async (worker, tenant = SOLE_TENANT) => {
       await proofs.prove(worker, { phase: 'process', tenant, target, signal });
     },

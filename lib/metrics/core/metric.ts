@@ -127,6 +127,8 @@ export interface MeasureContext {
   plannedProcesses: number | null;
   /** The system whose workers and tenants a `fresh-processes` metric starts. */
   system: System;
+  /** The smallest memory limit among the systems of the comparison, so that all measure the same size; null: none. */
+  leastMemoryBytes: number | null;
   /**
    * Proves a process that the metric started, after it gave its number. Rejects with INVALID_RESULT if the process was
    * not under the system. `tenant` defaults to the one whose round it is.

@@ -295,7 +295,7 @@ export const tokenLatencyBy =
     const generation: GenerationPlan = {
       workload: plan?.workload ?? WORKLOADS[name],
       model: model ?? (context.simulatedDriver === null ? null : SIMULATED_MODEL),
-      limitBytes: memoryBytes,
+      limitBytes: context.leastMemoryBytes,
       seed,
     };
     try {
@@ -346,9 +346,10 @@ export const tokenLatency: MetricDefinition<TokenGenerationDetails> = {
 };
 
 /**
- * LLM-004, ms: time between tokens of a synthetic decoder of Llama's shape (`model`; by default scaled to the memory
- * limit), at the batch and lengths of `workload`. `details.rows[]` has the time to the first token, p50 and p99 between
- * tokens, tokens a second and stops between tokens, kernel by kernel and as a captured graph; `details.frontier[]` the
- * tokens a second of all tenants and their p99 beside 1, 2, … co-tenants. `iterations`, `warmup` and `resolution` do not apply.
+ * LLM-004, ms: time between tokens of a synthetic decoder of Llama's shape (`model`; by default scaled to the smallest
+ * memory limit of the comparison), at the batch and lengths of `workload`. `details.rows[]` has the time to the first
+ * token, p50 and p99 between tokens, tokens a second and stops between tokens, kernel by kernel and as a captured graph;
+ * `details.frontier[]` the tokens a second of all tenants and their p99 beside 1, 2, … co-tenants. `iterations`,
+ * `warmup` and `resolution` do not apply.
  */
 export const measureTokenGeneration = measureFunction(tokenLatency);
