@@ -44,6 +44,7 @@ const LONG = [
   'package/adding-parts',
   'package/code-examples',
   'cli/exec',
+  'cli/cards',
   'native/exec-scenes',
   'cli/compare',
   'cli/mps',

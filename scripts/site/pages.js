@@ -30,6 +30,7 @@ const groups = {
     'docs/metrics.md',
     'docs/details.md',
     'docs/method.md',
+    'docs/cards.md',
     'docs/interposer.md',
     'docs/findings-h200.md',
     'examples/report.md',

@@ -1,0 +1,47 @@
+/** The short form of test/truth/cards.test.ts: metrics of every category on every card, as short as they can be. */
+import { describe, expect, it } from 'vitest';
+import { CARDS, cardNamed } from '../cards/expected.js';
+import { expectAsExpected, measuredOn } from '../cards/measured.js';
+
+/** One of each category that needs no tenant: their processes take most of the time. */
+const QUICK = ['OH-002', 'IS-013', 'LLM-008', 'SCHED-003', 'NCCL-001', 'FRAG-002', 'START-005'];
+/** One of each other category, on the card whose limits are least. */
+const TENANTS = ['ERR-003', 'CACHE-002', 'BW-002', 'PCIE-001', 'COMPAT-001'];
+const LEAST = cardNamed('card=gtx-1650-4gb');
+
+describe.each(CARDS)('$sim', (card) => {
+  const ids = card === LEAST ? [...QUICK, ...TENANTS] : QUICK;
+
+  it('has a number of each category, or a true reason', async () => {
+    expectAsExpected(card, ids, await measuredOn(card, ids));
+  });
+});
+
+describe('PTX that the driver does not take', () => {
+  const rowOf = (details: Record<string, unknown>, number: string) =>
+    (details.formats as { number: string; unsupported?: string }[]).find((row) => row.number === number);
+
+  it('costs the FP8 row of LLM-008 with driver 525, and says which driver has it', async () => {
+    const { metrics } = await measuredOn({ sim: 'card=l4,driver=525' }, ['LLM-008']);
+    expect(metrics[0]?.status).toBe('ok');
+    const { details } = metrics[0] as { details: Record<string, unknown> };
+    expect(rowOf(details, 'fp8 e4m3')?.unsupported).toMatch(
+      /CUDA 12\.0, .*PTX 8\.4; .*222.*CUDA 12\.4 or newer \(branch 550\)/,
+    );
+    for (const number of ['fp32', 'fp16', 'bf16']) expect(rowOf(details, number)).not.toHaveProperty('unsupported');
+  });
+
+  it('costs nothing with driver 550', async () => {
+    const { metrics } = await measuredOn({ sim: 'card=l4,driver=550' }, ['LLM-008']);
+    const { details } = metrics[0] as { details: Record<string, unknown> };
+    expect(rowOf(details, 'fp8 e4m3')).not.toHaveProperty('unsupported');
+  });
+
+  it('costs only metrics with a kernel where the compiler is missing', async () => {
+    const ids = ['OH-001', 'OH-002', 'LLM-008', 'START-004'];
+    const { metrics } = await measuredOn({ sim: 'card=h200,jit=0' }, ids);
+    const states = Object.fromEntries(metrics.map(({ id, status, reason }) => [id, [status, reason]]));
+    const why = ['unsupported', expect.stringMatching(/221.*capability `compute`.*libnvidia-ptxjitcompiler\.so\.1/)];
+    expect(states).toEqual({ 'OH-001': why, 'OH-002': ['ok', undefined], 'LLM-008': why, 'START-004': why });
+  });
+});
