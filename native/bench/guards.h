@@ -2,6 +2,7 @@
 // what it did not see allocated. Clean-up ignores codes: the call that first failed has already reported a lost device.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "driver/driver.h"
@@ -48,9 +49,13 @@ inline Event make_event(const Cuda& cuda, unsigned flags = abi::CU_EVENT_DEFAULT
   return Event(cuda, event);
 }
 
+// Where memory is short, the error says how much was needed.
 inline DeviceMemory make_memory(const Cuda& cuda, size_t bytes) {
   abi::CUdeviceptr pointer = 0;
-  GVB_CALL(cuda, "allocating device memory", cuMemAlloc_v2, &pointer, bytes);
+  const abi::CUresult code = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2")(&pointer, bytes);
+  if (code == abi::CUDA_ERROR_OUT_OF_MEMORY)
+    cuda.check(code, "cuMemAlloc_v2", ("allocating " + std::to_string(bytes) + " bytes of device memory").c_str());
+  cuda.check(code, "cuMemAlloc_v2", "allocating device memory");
   return DeviceMemory(cuda, pointer);
 }
 

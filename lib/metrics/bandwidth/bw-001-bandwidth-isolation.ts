@@ -10,6 +10,7 @@ import { serialMean } from '../../stats/serial.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { unlessFull } from '../core/row-state.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { processContext } from '../tenants/tenants.js';
 import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
@@ -110,7 +111,7 @@ async function measure(
 export const bandwidthIsolationBy =
   (times?: StreamTimes): MetricDefinition<BandwidthIsolationDetails>['measure'] =>
   (context) =>
-    measure(context, times ?? TIMES[context.options.tier]);
+    unlessFull('the buffers of one process', measure(context, times ?? TIMES[context.options.tier]));
 
 const rate = v.pipe(v.number(), v.finite());
 const kind = choice(STREAM_KINDS, 'What the tenants do');

@@ -7,7 +7,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
-import { isOutOfMemory } from '../core/row-state.js';
+import { isOutOfMemory, unlessFull } from '../core/row-state.js';
 import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { alone, type Alone, aloneChecks, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
@@ -139,7 +139,7 @@ async function measure(context: MeasureContext, plan: SaturationPlan): Promise<M
 export const busSaturationBy =
   (plan?: SaturationPlan): MetricDefinition<BusSaturationDetails>['measure'] =>
   (context) =>
-    measure(context, plan ?? PLANS[context.options.tier]);
+    unlessFull('the buffers of one process', measure(context, plan ?? PLANS[context.options.tier]));
 
 export const busSaturation: MetricDefinition<BusSaturationDetails> = {
   id: 'BW-003',

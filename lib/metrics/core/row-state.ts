@@ -2,6 +2,7 @@
 import { BenchError } from '../../errors/bench-error.js';
 import { CudaError } from '../../native/errors.js';
 import { UnprovenProcess } from '../../systems/proof/process-proofs.js';
+import { type Measured, unsupported } from './metric.js';
 
 export type RowState = { unsupported: string } | { failed: string };
 
@@ -12,6 +13,19 @@ const OUT_OF_MEMORY = 2;
 
 export const isOutOfMemory = (error: unknown): error is CudaError =>
   error instanceof CudaError && error.code === OUT_OF_MEMORY;
+
+/** Measured, or unsupported because `what`, as in `4 tenants`, do not fit into memory. */
+export async function unlessFull<Details>(
+  what: string,
+  measured: Promise<Measured<Details>>,
+): Promise<Measured<Details>> {
+  try {
+    return await measured;
+  } catch (error) {
+    if (isOutOfMemory(error)) return unsupported(`${what} do not fit: ${error.message}`);
+    throw error;
+  }
+}
 
 /** Null if the error affects more than the row and must be rethrown. */
 export function rowState(error: unknown): RowState | null {

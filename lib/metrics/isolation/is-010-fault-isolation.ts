@@ -7,6 +7,7 @@ import { askSession } from '../../workers/session-task.js';
 import { WorkerEnded } from '../../workers/worker.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
+import { isOutOfMemory, unlessFull } from '../core/row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
 import { contextOf } from '../tenants/tenants.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -43,6 +44,7 @@ class Play {
   readonly #scene: MetricScene;
   readonly #ids: () => number;
   readonly #random: () => number;
+  #hasRaised = false;
 
   constructor(context: MeasureContext, scene: MetricScene, ids: () => number, random: () => number) {
     this.#context = context;
@@ -85,6 +87,7 @@ class Play {
       this.#context.signal.throwIfAborted();
       notRaised = messageOf(error);
     }
+    this.#hasRaised = true;
     await tenant.stop();
     await victim.goesOn(PATIENCE_MS);
     const noticed = victim.noticed(sinceNs, now());
@@ -121,6 +124,8 @@ class Play {
       this.#context.signal.throwIfAborted();
       const tenant = started();
       if (tenant) this.#scene.excuse(tenant);
+      // After a fault it is a finding; before one there is no room for two tenants.
+      if (isOutOfMemory(error) && !this.#hasRaised) throw error;
       return { failed: messageOf(error), died: error instanceof WorkerEnded && !late };
     } finally {
       clearTimeout(timer);
@@ -164,47 +169,50 @@ interface FaultPlan {
 /** With a given plan, for tests; without one the tier decides. */
 export const faultIsolationBy =
   (plan?: FaultPlan): MetricDefinition<FaultIsolationDetails>['measure'] =>
-  async (context) => {
-    const { tier, seed } = context.options;
-    const { rounds, faults } = plan ?? { rounds: ROUNDS[tier], faults: FAULTS };
-    const random = seededRandom(seed);
-    const left = Array.from({ length: rounds }, () => faults.map((fault): Attempt => ({ fault, first: null }))).flat();
-    const planned = left.length;
-    const rows: FaultRow[] = [];
-    let attempts = 0;
-    let isHarmed = false;
-    let id = FIRST_ID;
-    let entered: ReturnType<typeof contextOf>;
-    let notMeasured: string | null = null;
-    const done = ({ fault, first }: Attempt, row: FaultRow) => {
-      attempts++;
-      isHarmed ||= !row.passed;
-      // An operator or the system may have ended the process: a fault that ends it does so again.
-      if (first === null && row.died) left.unshift({ fault, first: row });
-      else rows.push(first === null ? row : repeated(first, row));
-      context.progress(fault.name, rows.length / planned);
-    };
-    while (left.length > 0 && notMeasured === null) {
-      const before = attempts;
-      try {
-        await inScene(context, async (scene) => {
-          const play = new Play(context, scene, () => id++, random);
-          const failed = await play.run(left, done);
-          if (attempts === before) notMeasured = `no tenant could be started: ${failed}`;
-          entered ??= contextOf(scene.scene);
-        });
-      } catch (error) {
-        context.signal.throwIfAborted();
-        if (attempts === 0) throw error;
-        notMeasured = messageOf(error);
-      }
-      if (isHarmed) await context.system.recover?.();
-    }
-    const rest =
-      notMeasured === null ? {} : { notMeasured: { faults: left.map(({ fault }) => fault.name), reason: notMeasured } };
-    for (const { first } of left) if (first) rows.push(repeated(first, null));
-    return judge(rows, { ...rest, rounds, context: entered }, { count: planned, notMeasured }, id - FIRST_ID);
+  (context) =>
+    unlessFull('two tenants', raiseAll(context, plan));
+
+async function raiseAll(context: MeasureContext, plan?: FaultPlan) {
+  const { tier, seed } = context.options;
+  const { rounds, faults } = plan ?? { rounds: ROUNDS[tier], faults: FAULTS };
+  const random = seededRandom(seed);
+  const left = Array.from({ length: rounds }, () => faults.map((fault): Attempt => ({ fault, first: null }))).flat();
+  const planned = left.length;
+  const rows: FaultRow[] = [];
+  let attempts = 0;
+  let isHarmed = false;
+  let id = FIRST_ID;
+  let entered: ReturnType<typeof contextOf>;
+  let notMeasured: string | null = null;
+  const done = ({ fault, first }: Attempt, row: FaultRow) => {
+    attempts++;
+    isHarmed ||= !row.passed;
+    // An operator or the system may have ended the process: a fault that ends it does so again.
+    if (first === null && row.died) left.unshift({ fault, first: row });
+    else rows.push(first === null ? row : repeated(first, row));
+    context.progress(fault.name, rows.length / planned);
   };
+  while (left.length > 0 && notMeasured === null) {
+    const before = attempts;
+    try {
+      await inScene(context, async (scene) => {
+        const play = new Play(context, scene, () => id++, random);
+        const failed = await play.run(left, done);
+        if (attempts === before) notMeasured = `no tenant could be started: ${failed}`;
+        entered ??= contextOf(scene.scene);
+      });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (attempts === 0) throw error;
+      notMeasured = messageOf(error);
+    }
+    if (isHarmed) await context.system.recover?.();
+  }
+  const rest =
+    notMeasured === null ? {} : { notMeasured: { faults: left.map(({ fault }) => fault.name), reason: notMeasured } };
+  for (const { first } of left) if (first) rows.push(repeated(first, null));
+  return judge(rows, { ...rest, rounds, context: entered }, { count: planned, notMeasured }, id - FIRST_ID);
+}
 
 export const faultIsolation: MetricDefinition<FaultIsolationDetails> = {
   id: 'IS-010',

@@ -9,7 +9,7 @@ import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { count, interval, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
-import { isOutOfMemory } from '../core/row-state.js';
+import { isOutOfMemory, unlessFull } from '../core/row-state.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { grown, type Populated, separable, withTenants } from '../tenants/tenants.js';
 import { NS_PER_MS, NS_PER_US } from '../core/units.js';
@@ -265,14 +265,12 @@ const stepsOf = ({ stepNs, stepBatch }: DynamicBatching): Steps => ({ stepNs, st
 /** With a given plan, for tests; without one tier and device decide. */
 export const dynamicBatchingBy =
   (plan: BatchingPlan = {}): MetricDefinition<DynamicBatchingDetails>['measure'] =>
-  async (context) => {
+  (context) => {
     const topology = separable(context.system) ? 'separate' : 'shared';
-    try {
-      return await withTenants(context, { topology }, async (populated) => judge(await play(context, populated, plan)));
-    } catch (error) {
-      if (isOutOfMemory(error)) return unsupported(`the weights do not fit: ${error.message}`);
-      throw error;
-    }
+    return unlessFull(
+      'the weights',
+      withTenants(context, { topology }, async (populated) => judge(await play(context, populated, plan))),
+    );
   };
 
 export const dynamicBatching: MetricDefinition<DynamicBatchingDetails> = {
