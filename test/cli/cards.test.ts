@@ -45,3 +45,15 @@ describe('PTX that the driver does not take', () => {
     expect(states).toEqual({ 'OH-001': why, 'OH-002': ['ok', undefined], 'LLM-008': why, 'START-004': why });
   });
 });
+
+it('says what does not fit into a memory of 700 MiB', async () => {
+  const { metrics } = await measuredOn({ sim: 'memory_mib=700' }, ['IS-010', 'LLM-009', 'BW-001', 'BW-003']);
+  const reasons = Object.fromEntries(metrics.map(({ id, status, reason }) => [id, `${status}: ${reason}`]));
+  const buffers = /^unsupported: the buffers of one process do not fit: .* allocating \d+ bytes of device memory/;
+  expect(reasons).toEqual({
+    'IS-010': expect.stringMatching(/^unsupported: two tenants do not fit: /),
+    'LLM-009': expect.stringMatching(/^unsupported: it needs 576 MiB of memory, the process may use \d+ MiB$/),
+    'BW-001': expect.stringMatching(buffers),
+    'BW-003': expect.stringMatching(buffers),
+  });
+});
