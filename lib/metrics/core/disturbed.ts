@@ -9,6 +9,7 @@ const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's c
 const WALKS =
   '^no walk of the victim lies in the time in which every neighbour ran$|^every neighbour ran beside the victim: ';
 const ALONE = '^read alone: at most one window differs by more than ';
+const APART = '^the tenants did not run at the same time$';
 /** The simulated device answers in a thread of its own, which a busy machine keeps waiting. */
 const EXCHANGES = String.raw`^The device answered only [1-9]\d* clock exchanges\.$`;
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
@@ -30,8 +31,9 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-007': '^neighbours: the tenants had no window in common$|^enough windows in common: |^every neighbour worked: ',
   'IS-008': '^every tenant progressed in the common time: ',
   'IS-009': '^the offered rate was met alone: |^kernels of a request did not take longer with more work',
-  'BW-001': ALONE,
-  'BW-003': ALONE,
+  'BW-001': `${ALONE}|${APART}`,
+  'BW-002': APART,
+  'BW-003': `${ALONE}|${APART}`,
   'PCIE-003': '^the tenants did not copy at the same time: |^a tenant was not ready to copy ',
   'CACHE-001': WALKS,
   'CACHE-003': '^the tenants had no time in common$|^working sets that fit are read at ',
