@@ -125,7 +125,7 @@ Module::Module(const Cuda& cuda, const char* ptx) : cuda_(cuda) {
   const auto load = cuda.require(cuda.api.cuModuleLoadDataEx, "cuModuleLoadDataEx");
   check_compiler();
   const abi::CUresult code = load(&module_, ptx, 2, options, values);
-  check_loaded(cuda, code, "cuModuleLoadDataEx", ptx, log.data());
+  check_loaded(cuda, "cuModuleLoadDataEx", code, ptx, log.data());
 }
 
 abi::CUfunction Module::function(const char* name) const {

@@ -23,7 +23,7 @@ class LibraryKernel {
     const auto load = cuda.require(cuda.api.cuLibraryLoadData, "cuLibraryLoadData");
     check_compiler();
     const abi::CUresult code = load(&library, gvb_ptx_base, nullptr, nullptr, 0, nullptr, nullptr, 0);
-    check_loaded(cuda, code, "cuLibraryLoadData", gvb_ptx_base, "");
+    check_loaded(cuda, "cuLibraryLoadData", code, gvb_ptx_base, "");
     return Library(cuda, library);
   }
 

@@ -10,8 +10,7 @@ namespace {
 
 constexpr const char* kNoCompiler =
     "the driver finds no library that compiles PTX (CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221). In a container, give it "
-    "the "
-    "capability `compute` (NVIDIA_DRIVER_CAPABILITIES=compute,utility), which brings libnvidia-ptxjitcompiler.so.1; "
+    "the capability `compute` (NVIDIA_DRIVER_CAPABILITIES=compute,utility), which brings libnvidia-ptxjitcompiler.so.1; "
     "elsewhere, install that library of the driver's version.";
 constexpr const char* kDisabled =
     "CUDA_DISABLE_PTX_JIT forbids the driver to compile PTX (CUDA_ERROR_JIT_COMPILATION_DISABLED, 223): unset it.";
@@ -22,9 +21,9 @@ std::atomic<bool>& compiler_is_missing() {
 }
 
 // What follows a directive of the module, as in ".version 8.4".
-std::string directive(const char* ptx, const char* name) {
+std::string directive(const char* ptx, const std::string& name) {
   // A comment above it may name it too.
-  const std::string line = std::string("\n") + name + " ";
+  const std::string line = "\n" + name + " ";
   const char* at = std::strstr(ptx, line.c_str());
   if (at == nullptr) return "";
   at += line.size();
@@ -84,7 +83,7 @@ std::string ptx_refusal(const Cuda& cuda, abi::CUresult code, const char* ptx, c
   }
 }
 
-void check_loaded(const Cuda& cuda, abi::CUresult code, const char* call, const char* ptx, const std::string& log) {
+void check_loaded(const Cuda& cuda, const char* call, abi::CUresult code, const char* ptx, const std::string& log) {
   if (code == abi::CUDA_ERROR_JIT_COMPILER_NOT_FOUND) compiler_is_missing() = true;
   const std::string refusal = ptx_refusal(cuda, code, ptx, log);
   if (!refusal.empty()) throw Failure(FailureKind::kFunctionMissing, refusal);

@@ -11,7 +11,7 @@ namespace gvb {
 std::string ptx_refusal(const Cuda& cuda, abi::CUresult code, const char* ptx, const std::string& log);
 
 // Loading PTX: throws kFunctionMissing if the driver cannot take it, so that only what needs the module is unsupported.
-void check_loaded(const Cuda& cuda, abi::CUresult code, const char* call, const char* ptx, const std::string& log);
+void check_loaded(const Cuda& cuda, const char* call, abi::CUresult code, const char* ptx, const std::string& log);
 // Throws the same if the driver found no compiler before: on an H200 with driver 580 every second load of the process
 // then answered 999 in place of 221.
 void check_compiler();
