@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kNoCompiler =
     "the driver finds no library that compiles PTX (CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221). In a container, give it "
-    "the capability `compute` (NVIDIA_DRIVER_CAPABILITIES=compute,utility), which brings libnvidia-ptxjitcompiler.so.1; "
+    "the capability `compute` (NVIDIA_DRIVER_CAPABILITIES=compute,utility), which brings "
+    "libnvidia-ptxjitcompiler.so.1; "
     "elsewhere, install that library of the driver's version.";
 constexpr const char* kDisabled =
     "CUDA_DISABLE_PTX_JIT forbids the driver to compile PTX (CUDA_ERROR_JIT_COMPILATION_DISABLED, 223): unset it.";
