@@ -5,31 +5,17 @@ Usage: python3 bench/all-gather.py        NVLink multicast is off; takes about 1
 """
 
 import os
-import socket
 import statistics
 import time
 
-for name, value in {
-    "NCCL_NVLS_ENABLE": "0",
-    "NCCL_SOCKET_IFNAME": "lo",
-    "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1",
-    "MASTER_ADDR": "127.0.0.1",
-}.items():
-    os.environ[name] = value
+# Before PyTorch: it sets NCCL's variables, which turn NVLink multicast off.
+from nccl import MIB, free_port, numbers, slowest
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as processes
 
-MIB = 2**20
-FLOAT = 4
 BURSTS = 12
-
-
-def slowest(seconds):
-    longest = torch.tensor([seconds], dtype=torch.float64, device="cuda")
-    dist.all_reduce(longest, op=dist.ReduceOp.MAX)
-    return longest.item()
 
 
 def per_operation(works, operations):
@@ -51,9 +37,8 @@ def per_operation(works, operations):
 
 
 def measured(rank, ranks, size):
-    count = size * MIB // FLOAT
-    results = [torch.zeros(count, device="cuda") for _ in range(4)]
-    parts = [torch.zeros(count // ranks, device="cuda") for _ in range(4)]
+    results = [numbers(size * MIB) for _ in range(4)]
+    parts = [numbers(size * MIB // ranks) for _ in range(4)]
 
     def gather(result, part):
         return lambda: dist.all_gather_into_tensor(result, part)
@@ -80,12 +65,6 @@ def rank_of(rank, ranks, port):
         torch.cuda.empty_cache()
     dist.barrier()
     dist.destroy_process_group()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 if __name__ == "__main__":
