@@ -33,6 +33,7 @@ const groups = {
     'docs/cards.md',
     'docs/interposer.md',
     'docs/findings-h200.md',
+    'docs/findings-h100.md',
     'examples/report.md',
     'CHANGELOG.md',
   ],
