@@ -8,7 +8,7 @@ import { driverCode, ownLibcuda, replacedLibc, replacedLibcuda } from './hidden-
 import { functionProvenance, interceptors } from './interception.js';
 import { realPath, sameFile } from './ld-preload.js';
 import { inWords } from '../../config/size.js';
-import type { Canary, Probe, Proof, TrueGpu } from '../system.js';
+import type { Canary, Evidence, Probe, Proof, TrueGpu } from '../system.js';
 
 /** Advice that a user can act on. */
 export const advice = {
@@ -180,11 +180,20 @@ export function memoryView(
   return finding(proof, seen === limit, asked, whole ? advice.wrongBuild : advice.staleCache);
 }
 
-export function allocationCanary(probe: Probe | null, canaries: readonly Canary[]): Finding[] {
+const OUT_OF_MEMORY = 2;
+
+/** After measuring, memory that is still held explains why no more is granted: some layers keep what was freed. */
+export function allocationCanary(
+  probe: Probe | null,
+  canaries: readonly Canary[],
+  phase?: Evidence['phase'],
+): Finding[] {
   return canaries.map(({ bytes, expected }) => {
     const proof = `allocation of ${inWords(bytes)} is ${expected}`;
     const tried = probe?.allocations?.find((allocation) => allocation.bytes === bytes);
     if (!tried) return finding(proof, null, 'not tried');
+    if (phase === 'after' && expected === 'granted' && tried.code === OUT_OF_MEMORY)
+      return finding(proof, null, 'out of memory: the process may hold what it measured with');
     const granted = tried.code === 0;
     const help = expected === 'refused' ? advice.staleCache : 'Free the GPU: other processes hold its memory.';
     return finding(proof, granted === (expected === 'granted'), `the driver returned ${tried.code}`, help);

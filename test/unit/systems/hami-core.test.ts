@@ -203,6 +203,22 @@ describe('the proofs of HAMi-core', () => {
     expect(invalid).toMatch(/library identity \(path, SHA-256\), after: .*library was replaced/);
   });
 
+  it('do not take memory that is still held after measuring for a wrong limit', async () => {
+    const { made } = await prepared();
+    const allocations = made.canaries().map(({ bytes }) => ({ bytes, code: 2 }));
+    const judged = (phase: 'before' | 'after') =>
+      made.attest(description(library), { ...FIRST_LOOK, phase, probe: probe({ ...readBack, allocations }) });
+    expect((await judged('before')).invalid).toMatch(/allocation of 7040 MiB is granted.*the driver returned 2/);
+    const after = await judged('after');
+    expect(after.invalid).toBeUndefined();
+    expect(after.notChecked).toEqual([
+      {
+        proof: 'allocation of 7040 MiB is granted, after',
+        detail: 'out of memory: the process may hold what it measured with',
+      },
+    ]);
+  });
+
   it('invalidate only the compute limit if the layer cannot see its process', async () => {
     const attestation = await attest({}, probe({ pidFound: false }));
     expect(attestation.invalid).toBeUndefined();

@@ -116,7 +116,7 @@ export class HamiCoreSystem extends Profile {
       proofs.memoryView(device, probe, gpu, memoryBytes),
       proofs.limitReadBack('memory limit read back', probe?.memoryLimitBytes, memoryBytes),
       proofs.limitReadBack('SM limit read back', probe?.smPercent, smPercent),
-      ...proofs.allocationCanary(probe, this.canaries(look.tenant)),
+      ...proofs.allocationCanary(probe, this.canaries(look.tenant), look.phase),
     ]);
     return withPidFound(attestation, probe);
   }
