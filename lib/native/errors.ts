@@ -2,6 +2,9 @@
 import { BenchError, type ErrorCode } from '../errors/bench-error.js';
 import { startRemedy } from './start-remedy.js';
 
+/** CUDA_ERROR_OUT_OF_MEMORY. */
+export const OUT_OF_MEMORY = 2;
+
 /** A driver call that failed, and what to do if the driver did not start: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
 export class CudaError extends Error {
   readonly code: number;

@@ -1,6 +1,6 @@
 /** The state of a row that cannot be measured: it has a reason, and the other rows are still measured. */
 import { BenchError } from '../../errors/bench-error.js';
-import { CudaError } from '../../native/errors.js';
+import { CudaError, OUT_OF_MEMORY } from '../../native/errors.js';
 import { UnprovenProcess } from '../../systems/proof/process-proofs.js';
 import { type Measured, unsupported } from './metric.js';
 
@@ -8,8 +8,6 @@ export type RowState = { unsupported: string } | { failed: string };
 
 /** Codes after which a context fails every call: no later row could be measured. */
 const STICKY: ReadonlySet<number> = new Set([4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720, 999]);
-
-const OUT_OF_MEMORY = 2;
 
 export const isOutOfMemory = (error: unknown): error is CudaError =>
   error instanceof CudaError && error.code === OUT_OF_MEMORY;

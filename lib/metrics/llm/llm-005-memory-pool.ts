@@ -1,6 +1,7 @@
 /** LLM-005: the cost of an allocation and its free from a warm stream-ordered pool, relative to native. */
 import * as v from 'valibot';
 import type { AllocationApi, PoolPairs, PoolRefusal } from '../../native/addon-types.js';
+import { OUT_OF_MEMORY } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import type { Check } from '../../results/document.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
@@ -36,8 +37,6 @@ const BLOCK = 500;
 const BARE = { pooled: 100, direct: 20 } as const;
 /** How far the request exceeds the memory that the process is told it has. */
 const BEYOND_BYTES = 256 * MIB;
-const OUT_OF_MEMORY = 2;
-
 const OUTCOMES = ['refused', 'wrong_error', 'granted'] as const;
 
 const details = v.strictObject({

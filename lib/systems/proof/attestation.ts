@@ -2,6 +2,7 @@
 import type { Finding } from './proof-finding.js';
 import type { ApplicationPath, LayerInfo } from '../../results/document.js';
 import type { NativeDevice } from '../../native/addon-types.js';
+import { OUT_OF_MEMORY } from '../../native/errors.js';
 import type { Description } from '../../workers/description.js';
 import { sha256 } from './file-hash.js';
 import { driverCode, ownLibcuda, replacedLibc, replacedLibcuda } from './hidden-interception.js';
@@ -179,8 +180,6 @@ export function memoryView(
     return finding(proof, null, `${asked}: the limit equals the card, so this proves nothing`);
   return finding(proof, seen === limit, asked, whole ? advice.wrongBuild : advice.staleCache);
 }
-
-const OUT_OF_MEMORY = 2;
 
 /** After measuring, memory that is still held explains why no more is granted: some layers keep what was freed. */
 export function allocationCanary(

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { choice, count, text } from '../../core/details.js';
 import type { MemoryFill, MemoryPath } from '../../../native/addon-types.js';
 import { BenchError } from '../../../errors/bench-error.js';
-import { CudaError } from '../../../native/errors.js';
+import { CudaError, OUT_OF_MEMORY } from '../../../native/errors.js';
 import { WorkerEnded } from '../../../workers/worker.js';
 import { rowState } from '../../core/row-state.js';
 import { GIB, MIB } from '../../core/units.js';
@@ -12,7 +12,6 @@ import type { MemoryTenant } from './memory-tenant.js';
 
 /** Up to this much above the limit is rounding. */
 export const SLACK = 1.01;
-const OUT_OF_MEMORY = 2;
 const NOT_SUPPORTED = 801;
 /** How much freed memory a driver may keep, e.g. for code that it loaded meanwhile. */
 export const KEPT_BYTES = 64 * MIB;
