@@ -57,3 +57,16 @@ it('says what does not fit into a memory of 700 MiB', async () => {
     'BW-003': expect.stringMatching(buffers),
   });
 });
+
+it('compares reports of memory with an allocation of what is left, or says what that takes', async () => {
+  const [some, none] = await Promise.all(
+    ['memory_mib=700', 'memory_mib=520'].map(async (sim) => (await measuredOn({ sim }, ['IS-013'])).metrics[0]),
+  );
+  expect(some).toMatchObject({ status: 'ok', value: 1 });
+  expect(none).toMatchObject({
+    status: 'unsupported',
+    reason: expect.stringMatching(
+      /^an allocation that reports can show takes 32 MiB; 1\d\.\d+ MiB were granted$/,
+    ) as string,
+  });
+});

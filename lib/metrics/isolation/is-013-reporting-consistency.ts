@@ -15,6 +15,8 @@ const CARD_TOLERANCE = 0.05;
 /** The size of the allocation between two readings, and the tolerance of its report. */
 const STEP = 256 * MIB;
 const STEP_TOLERANCE = 8 * MIB;
+/** A smaller allocation would not show in reports of this tolerance. */
+const LEAST_STEP = 4 * STEP_TOLERANCE;
 const MULTIPROCESSOR_TOLERANCE = 2;
 const FUNCTION_MISSING = 13;
 
@@ -172,6 +174,10 @@ export const reportingConsistency: MetricDefinition<ReportingConsistencyDetails>
       looks: await look(tenant),
       pid: tenant.pid,
     }));
+    if (looks.granted < LEAST_STEP)
+      return unsupported(
+        `an allocation that reports can show takes ${formatBytes(LEAST_STEP)}; ${formatBytes(looks.granted)} were granted`,
+      );
     const reports = reportsOf(looks, expected, pid, smPercent);
     const compared = reports.filter(({ agrees }) => agrees !== null);
     if (compared.length === 0) return unsupported('there is nothing to compare the reports with', { reports });

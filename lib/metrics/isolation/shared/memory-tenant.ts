@@ -15,11 +15,10 @@ import { type Ask, askSession } from '../../../workers/session-task.js';
 import type { MeasureContext } from '../../core/metric.js';
 import { startsDiffer, underOtherLimits } from '../../core/other-limits.js';
 import { FIRST_ID, inScene, type MetricScene } from '../../tenants/scene.js';
-import { GIB, MIB } from '../../core/units.js';
+import { MIB } from '../../core/units.js';
+import { spareOf } from './leftovers.js';
 
 const DEADLINE_MS = 60_000;
-/** Memory of the card that no measurement takes. */
-const SPARE_BYTES = GIB;
 /** How far a fill goes beyond the limit: enough to see that nothing stops it. */
 const BEYOND = 1.1;
 const GRANULARITY = 2 * MIB;
@@ -43,14 +42,15 @@ export class MemoryTenant {
   }
 
   /** Fills until it is refused, or until a tenth beyond the limit. */
-  fill(path: MemoryPath, bounds: Partial<MemoryFillRequest> = {}): Promise<MemoryFill> {
+  async fill(path: MemoryPath, bounds: Partial<MemoryFillRequest> = {}): Promise<MemoryFill> {
+    const free = (await this.#truth?.cardMemory())?.freeBytes ?? this.limitBytes;
     const request: MemoryFillRequest = {
       path,
       mostBytes: Math.ceil(this.limitBytes * BEYOND),
       firstBytes: firstBlock(this.limitBytes),
       smallestBytes: path === 'cuMemAlloc_v2' ? 64 * 1024 : GRANULARITY,
       mostBlocks: 4096,
-      spareBytes: SPARE_BYTES,
+      spareBytes: Math.floor(spareOf(free)),
       ...bounds,
     };
     return this.#ask('fillMemory', request, DEADLINE_MS);
