@@ -111,6 +111,7 @@ constexpr Key<CardSettings> kCardKeys[] = {
     count("shared_kib", &CardSettings::shared_kib, 16, 16384),
     count("shared_block_kib", &CardSettings::shared_block_kib, 16, 16384),
     count("integrated", &CardSettings::integrated, 0, 1),
+    count("occupancy_percent", &CardSettings::occupancy_percent, 1, 1000),
     quantity("kernel_ns", &CardSettings::kernel_ns, 0, 1e10),
     quantity("stamp_ns", &CardSettings::stamp_ns, 0, 1e10),
     quantity("timeslice_us", &CardSettings::timeslice_us, 1, 1e7),

@@ -51,7 +51,8 @@ struct CardSettings {
   int64_t registers = 65536;
   int64_t shared_kib = 228;
   int64_t shared_block_kib = 227;
-  int64_t integrated = 0;  // 1: the card uses the host's memory, and NVML does not report it
+  int64_t occupancy_percent = 100;  // of the blocks that fit: what the driver says
+  int64_t integrated = 0;           // 1: the card uses the host's memory, and NVML does not report it
   // No settings of their own: they come with `card`.
   int64_t model = -1;   // in the list of models; -1: none
   int64_t cores = 128;  // FP32 units of a multiprocessor

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 namespace gvb::sim {
 namespace {
@@ -163,17 +164,56 @@ void queue_for_cache(Timeline* timeline, Running* all) {
   }
 }
 
+void run_beside(Timeline* timeline, Running* all, Lane* lane) {
+  start(timeline, lane);
+  const size_t i = all->count++;
+  all->lanes[i] = lane;
+  all->demands[i] = timeline->head(*lane).demand;
+  all->sharers[i] = {&all->demands[i], lane->client, timeline->clients[lane->client].sm_limit, 0, 1};
+  look_into_cache(timeline, all, i);
+}
+
+BlockSlots slots_beside(Timeline* timeline, const Running& all, int client) {
+  BlockSlots slots(timeline->clients[client].sm_limit);
+  for (size_t i = 0; i < all.count; ++i)
+    if (all.lanes[i]->client == client) slots.take(timeline->head(*all.lanes[i]).blocks);
+  return slots;
+}
+
+// Lanes whose next item has not begun.
+struct Waiting {
+  Lane* lanes[kMaxLanes];
+  size_t count = 0;
+};
+
+// By priority, then by arrival. A kernel of which no block fits keeps back those behind it (Amert et al., RTSS 2017).
+void start_what_fits(Timeline* timeline, Running* all, Waiting* waiting) {
+  std::sort(waiting->lanes, waiting->lanes + waiting->count, [&](const Lane* one, const Lane* other) {
+    const Item &first = timeline->head(*one), &second = timeline->head(*other);
+    return std::tie(first.priority, first.not_before, one->index) <
+           std::tie(second.priority, second.not_before, other->index);
+  });
+  std::array<bool, kMaxClients> full{};
+  for (size_t i = 0; i < waiting->count; ++i) {
+    Lane* lane = waiting->lanes[i];
+    const Blocks& blocks = timeline->head(*lane).blocks;
+    bool& is_full = full[static_cast<size_t>(lane->client)];
+    if (blocks.count > 0) is_full = is_full || !slots_beside(timeline, *all, lane->client).fits(blocks);
+    if (blocks.count == 0 || !is_full) run_beside(timeline, all, lane);
+  }
+}
+
 void start_turn(Timeline* timeline, Running* all) {
   if (timeline->now < timeline->runs_from) return;
+  Waiting waiting;
   each_pending(timeline, [&](Lane& lane) {
     if (!can_run(timeline, lane) || party_of(*timeline, lane) != timeline->turn) return;
-    start(timeline, &lane);
-    const size_t i = all->count++;
-    all->lanes[i] = &lane;
-    all->demands[i] = timeline->head(lane).demand;
-    all->sharers[i] = {&all->demands[i], lane.client, timeline->clients[lane.client].sm_limit, 0, 1};
-    look_into_cache(timeline, all, i);
+    if (running(lane))
+      run_beside(timeline, all, &lane);
+    else
+      waiting.lanes[waiting.count++] = &lane;
   });
+  if (waiting.count > 0) start_what_fits(timeline, all, &waiting);
   if (all->cached) all->kept = kept_part(timeline->cache, all->sets, static_cast<int>(all->count));
   share(all->sharers, all->count);
   queue_for_cache(timeline, all);

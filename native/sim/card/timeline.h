@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "sim/card/block_slots.h"
 #include "sim/card/cache.h"
 #include "sim/card/sharing.h"
 
@@ -46,6 +47,8 @@ struct Item {
   int64_t not_before = 0;
   double alone_ns = 0;
   Demand demand{};
+  Blocks blocks;     // of a kernel: it waits until one of them fits beside those of its client that run
+  int priority = 0;  // of its stream: of kernels that wait, the lowest number starts first
   WorkingSet set;
   LanePoint after;  // for kWait
   Fault fault;

@@ -192,7 +192,10 @@ void submit(Stream* stream, Submission* all, size_t count) {
   Context* context = stream->context;
   join_default_stream(stream);
   const Item* items[kMostSubmissions];
-  for (size_t i = 0; i < count; ++i) items[i] = &all[i].item;
+  for (size_t i = 0; i < count; ++i) {
+    all[i].item.priority = stream->priority;
+    items[i] = &all[i].item;
+  }
   const LanePoint last = place(stream, items, count);
   bool published = false;
   for (size_t i = 0; i < count; ++i) {

@@ -287,6 +287,14 @@ double resident_blocks(const Geometry& geometry, const CardSettings& card) {
   return static_cast<double>(each) * static_cast<double>(card.sms);
 }
 
+Blocks block_slots_of(const Geometry& geometry, const CardSettings& card) {
+  const unsigned* block = geometry.block;
+  const int threads = static_cast<int>(block[0] * block[1] * block[2]);
+  const auto sms = static_cast<double>(card.sms);
+  return {blocks_of(geometry), resident_blocks(geometry, card) / sms, sms,
+          taken_by_block(card, threads, geometry.shared_bytes)};
+}
+
 double waves(const Geometry& geometry, const CardSettings& card) {
   return std::ceil(blocks_of(geometry) / resident_blocks(geometry, card));
 }

@@ -64,7 +64,8 @@ constexpr Fault kAssert = {abi::CUDA_ERROR_ASSERT, 43};
 struct Plan {
   double nanoseconds = 0;  // in addition to kernel_ns, when alone on its card
   Demand demand{};         // in addition to the multiprocessors that its blocks occupy
-  WorkingSet set{};        // in the L2 cache
+  Blocks blocks{};
+  WorkingSet set{};  // in the L2 cache
   Seen seen = Seen::kLater;
   Ending ending = Ending::kInTime;
   std::vector<Span> touches;
@@ -82,6 +83,8 @@ struct Kernel {
 
 double blocks_of(const Geometry& geometry);
 double resident_blocks(const Geometry& geometry, const CardSettings& card);  // how many run at a time
+
+Blocks block_slots_of(const Geometry& geometry, const CardSettings& card);
 
 // Blocks run in waves of as many as the card holds at a time; each wave takes as long as one block.
 double waves(const Geometry& geometry, const CardSettings& card);

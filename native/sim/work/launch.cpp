@@ -146,6 +146,7 @@ Prepared prepare(Context* context, const FunctionInfo& function, const Geometry&
   const CardSettings& card = card_settings(context->device);
   prepared.plan = kernel->plan(Arguments(arguments), geometry, card);
   prepared.plan.demand = demand_of_kernel(prepared.plan, geometry, card);
+  prepared.plan.blocks = block_slots_of(geometry, card);
   for (const Span& span : prepared.plan.touches) {
     if (span.address % span.alignment == 0 && may_touch(context, span)) continue;
     // As on a GPU, the launch succeeds and the context's following calls fail.
@@ -165,6 +166,7 @@ Submission submission_of(const Context& context, Plan* plan, int64_t earliest, s
   item.not_before = earliest;
   item.alone_ns = card_settings(context.device).kernel_ns + plan->nanoseconds;
   item.demand = plan->demand;
+  item.blocks = plan->blocks;
   item.set = plan->set;
   item.fault = plan->fault;
   Work& work = submission.work;

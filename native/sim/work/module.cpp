@@ -173,6 +173,13 @@ int max_active_blocks(const CardSettings& card, int threads, size_t shared_bytes
   return static_cast<int>(of_block == 0 ? by_threads : std::min(by_threads, static_cast<int64_t>(all / of_block)));
 }
 
+Slots taken_by_block(const CardSettings& card, int threads, size_t shared_bytes) {
+  const int64_t warp_threads = (threads + 31) / 32 * 32;
+  const auto part = [](auto taken, auto all) { return static_cast<double>(taken) / static_cast<double>(all); };
+  return {part(warp_threads, card.threads), part(kRegisters * warp_threads, card.registers),
+          part(shared_bytes + reserved_shared_bytes(card), card.shared_kib * 1024), part(1, card.blocks)};
+}
+
 }  // namespace gvb::sim
 
 namespace gvb::abi {
@@ -283,7 +290,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
   const sim::FunctionInfo* known = sim::find_function(function);
   if (known == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const bool may_have = shared_bytes <= known->most_dynamic_shared;
-  *blocks = may_have ? sim::max_active_blocks(sim::card_settings(context->device), threads, shared_bytes) : 0;
+  const sim::CardSettings& card = sim::card_settings(context->device);
+  const int64_t most = may_have ? sim::max_active_blocks(card, threads, shared_bytes) : 0;
+  *blocks = static_cast<int>(most > 0 ? std::max<int64_t>(1, most * card.occupancy_percent / 100) : 0);
   return CUDA_SUCCESS;
 }
 

@@ -21,6 +21,7 @@ struct FunctionInfo {
 FunctionInfo* find_function(abi::CUfunction handle);
 const CardSettings& card_of(const FunctionInfo& function);
 int max_active_blocks(const CardSettings& card, int threads, size_t shared_bytes);  // per multiprocessor
+Slots taken_by_block(const CardSettings& card, int threads, size_t shared_bytes);
 // The shared memory of each block that the driver itself uses.
 size_t reserved_shared_bytes(const CardSettings& card);
 inline size_t most_shared_bytes(const CardSettings& card) { return static_cast<size_t>(card.shared_block_kib) * 1024; }
