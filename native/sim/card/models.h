@@ -7,7 +7,7 @@
 
 namespace gvb::sim {
 
-// Sets a card's figures and limits to those of the model. False if no model has that name.
+// Makes a card that of the model, before any other setting changes it. False if no model has that name.
 bool become_model(const std::string& name, CardSettings& card);
 std::string model_names();                           // joined by commas
 const char* model_name(const CardSettings& card);    // "l4"; empty for a card of no model
