@@ -105,6 +105,8 @@ export interface Aggression {
   blocks: number;
   /** When operations were seen to finish. */
   marksNs: number[];
+  /** Long kernels: whether nothing else could start beside them; left out if that could not be seen. */
+  cardFull?: boolean;
   /** Peak device memory in bytes. */
   usedBytes: number;
   /** Bytes that each operation copies; left out if it copies nothing. */
@@ -919,6 +921,8 @@ export interface FaultAnswer {
 
 export interface EndlessKernel {
   blocks: number;
+  /** Whether another kernel of the process could not begin beside it; null if that was not seen. */
+  cardFull: boolean | null;
 }
 
 export interface StormRequest {
@@ -2191,6 +2195,8 @@ export interface StartDelays {
   delayNs: number[];
   /** Kernels of this process that had not ended at the call. */
   ahead: number[];
+  /** Whether nothing else could start beside the kernels that this process keeps queued; null: there are none, or it could not be seen. */
+  cardFull: boolean | null;
   mapping: MappingQuality;
 }
 

@@ -46,6 +46,8 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
     visit(GVB_FIELD(operations).says("Operations that were seen to finish."));
     visit(GVB_FIELD(blocks).says("Blocks that the device counted for these operations."));
     visit(GVB_FIELD(marks_ns).as_array().says("When operations were seen to finish."));
+    visit(GVB_FIELD(card_full).or_left_out().says(
+        "Long kernels: whether nothing else could start beside them; left out if that could not be seen."));
     visit(GVB_FIELD(used_bytes).says("Peak device memory in bytes."));
     visit(GVB_FIELD(operation_bytes)
               .or_left_out()

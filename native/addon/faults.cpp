@@ -23,6 +23,8 @@ struct Fields<EndlessKernel> : FieldsOf<EndlessKernel> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(blocks));
+    visit(GVB_FIELD(card_full).says(
+        "Whether another kernel of the process could not begin beside it; null if that was not seen."));
   }
 };
 

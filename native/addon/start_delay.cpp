@@ -35,6 +35,9 @@ struct Fields<StartDelays> : FieldsOf<StartDelays> {
     visit(GVB_FIELD(called_ns).as_array().says("Time of each launch call, on the device's clock."));
     visit(GVB_FIELD(delay_ns).as_array().says("Time from each launch call to the kernel's first instruction."));
     visit(GVB_FIELD(ahead).as_array().says("Kernels of this process that had not ended at the call."));
+    visit(GVB_FIELD(card_full).says(
+        "Whether nothing else could start beside the kernels that this process keeps queued; null: there are none, or "
+        "it could not be seen."));
     visit(GVB_FIELD(mapping));
   }
 };

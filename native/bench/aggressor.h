@@ -43,6 +43,7 @@ struct Aggression {
   uint64_t blocks = 0;
   // When operations were found complete, at most once per 256th of the window, or every tenth of a second.
   std::vector<double> marks_ns;
+  std::optional<bool> card_full;            // of long kernels: nothing else could start beside them; nullopt: not seen
   uint64_t used_bytes = 0;                  // peak device memory
   std::optional<uint64_t> operation_bytes;  // that each operation copies; nullopt: it does not copy
   // Allocations above the quota: refused, or granted, written and freed at once.

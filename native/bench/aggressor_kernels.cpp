@@ -3,6 +3,7 @@
 
 #include "bench/aggressor_item.h"
 #include "bench/full_blocks.h"
+#include "bench/full_check.h"
 #include "bench/kernel_chain.h"
 
 namespace gvb {
@@ -30,17 +31,22 @@ struct KernelShape {
 };
 
 // One wave of blocks that leave no multiprocessor any room.
-KernelShape filling(const AggressorTools& tools, const char* kernel, unsigned in_flight = 4) {
-  const FullBlocks full = full_blocks(tools.session, tools.module.function(kernel));
+KernelShape filling(const AggressorTools& tools, abi::CUfunction kernel, unsigned in_flight = 4) {
+  const FullBlocks full = full_blocks(tools.session, kernel);
   return {full.each * tools.multiprocessors(), full.threads, in_flight};
+}
+KernelShape filling(const AggressorTools& tools, const char* kernel) {
+  return filling(tools, tools.module.function(kernel));
 }
 
 // Kernels back to back on one stream. A few are queued, so that the device never waits for the host.
 class Kernels : public AggressorItem {
  public:
   Kernels(const AggressorTools& tools, const char* kernel, const KernelShape& shape)
+      : Kernels(tools, tools.module.function(kernel), shape) {}
+  Kernels(const AggressorTools& tools, abi::CUfunction kernel, const KernelShape& shape)
       : cuda_(tools.cuda()),
-        kernel_(tools.module.function(kernel)),
+        kernel_(kernel),
         counters_(tools.counters.device()),
         grid_(shape.grid),
         threads_(shape.threads),
@@ -73,6 +79,8 @@ class Kernels : public AggressorItem {
              stream(), parameters, nullptr);
   }
   abi::CUstream stream() const { return stream_.get(); }
+  uint64_t begun() const { return begun_; }
+  const Event& finished(uint64_t number) const { return finished_[number % in_flight_]; }
 
   const Cuda& cuda_;
   const abi::CUfunction kernel_;
@@ -88,14 +96,31 @@ class Kernels : public AggressorItem {
 
 class Hold : public Kernels {
  public:
-  explicit Hold(const AggressorTools& tools) : Kernels(tools, "gvb_hold", filling(tools, "gvb_hold", 2)) {}
+  explicit Hold(const AggressorTools& tools) : Hold(tools, tools.session.module.function("gvb_occupy")) {}
+
+  uint64_t finish() override {
+    const uint64_t over = Kernels::finish();
+    found_ = check_.result();
+    if (found_ == Fullness::kRoom) throw Missing{kRoomLeft};
+    return over;
+  }
+  void describe(Aggression* out) const override { out->card_full = card_full(found_); }
 
  private:
+  Hold(const AggressorTools& tools, abi::CUfunction kernel)
+      : Kernels(tools, kernel, filling(tools, kernel, 2)), check_(tools.session, kHoldNs) {}
+
+  // The kernel before this one runs, or begins.
   void begin() override {
     unsigned long long spin = kHoldNs;
-    void* parameters[] = {&spin, &counters_};
+    abi::CUdeviceptr stamps = check_.stamps_of_next();
+    void* parameters[] = {&stamps, &spin, &counters_};
     launch(parameters);
+    if (begun() > 0) check_.look(begun() - 1, finished(begun() - 1));
   }
+
+  FullCheck check_;
+  Fullness found_ = Fullness::kUnknown;
 };
 
 class TinyBlocks : public Kernels {

@@ -1,5 +1,5 @@
-// Counts on the device the blocks of the kernels of aggressors.cu that ran. Uses several counters, so that many short
-// blocks do not queue for one.
+// Counts on the device the blocks of gvb_occupy and of the kernels of aggressors.cu that ran. Uses several counters, so
+// that many short blocks do not queue for one.
 #pragma once
 
 #include <array>

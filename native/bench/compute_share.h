@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/device_session.h"
+#include "bench/occupied.h"
 
 namespace gvb {
 
@@ -16,12 +17,6 @@ struct ComputeShareRequest {
   uint64_t spin_ns = 0;            // duration of every block
   unsigned in_flight = 1;          // most unfinished launches at any time
   unsigned bin_ms = 1;             // device time
-};
-
-// The interval of device time in which a kernel ran. The layout is what gvb_occupy writes.
-struct Occupied {
-  uint64_t start;
-  uint64_t end;
 };
 
 struct ComputeShare {

@@ -1,6 +1,9 @@
 #include "bench/faults.h"
 
+#include <atomic>
+
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/wait.h"
 #include "bench/full_blocks.h"
 #include "kernels/ptx.h"
@@ -12,6 +15,8 @@ namespace {
 constexpr size_t kChunk = size_t{256} << 20, kSmallestChunk = size_t{2} << 20, kMoreThanAnyCard = size_t{1} << 50;
 constexpr int64_t kStartNs = 5'000'000'000;
 constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would finish long before this
+// A small kernel for which there is room begins long before this, also where several contexts take turns.
+constexpr int64_t kRoomSeenNs = 50'000'000, kLookForRoomNs = 1'000'000;
 // Under MPS on an H200 a client learned of its own fault only after a synchronisation that succeeded, while its
 // neighbour learned of it at once.
 constexpr int64_t kToldLateNs = 1'000'000'000, kLookEveryNs = 5'000'000;
@@ -24,6 +29,57 @@ void launch(const Cuda& cuda, abi::CUfunction kernel, unsigned blocks, unsigned 
 
 [[noreturn]] void fail_endless(const char* why) {
   throw Failure(FailureKind::kInvalidResult, std::string("the endless kernel ") + why + ".");
+}
+
+void check_running(const Cuda& cuda, abi::CUstream stream) {
+  const abi::CUresult code = cuda.require(cuda.api.cuStreamQuery, "cuStreamQuery")(stream);
+  if (code == abi::CUDA_SUCCESS) fail_endless("was over at once");
+  if (code != abi::CUDA_ERROR_NOT_READY) cuda.check(code, "cuStreamQuery", "looking for the endless kernel");
+}
+
+// A small kernel that is launched beside the endless one. Nothing of it is freed: that would wait for the endless
+// kernel.
+struct SmallKernel {
+  explicit SmallKernel(const DeviceSession& session)
+      : set_current(session.cuda.require(session.cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent")),
+        launch_kernel(session.cuda.require(session.cuda.api.cuLaunchKernel, "cuLaunchKernel")),
+        context(session.context.get()),
+        function(session.module.function("gvb_stamp")),
+        stream(make_stream(session.cuda)),
+        begun(session.cuda, sizeof(uint64_t)) {
+    begun.store(uint64_t{0});
+  }
+
+  // On any thread.
+  void launch() {
+    abi::CUdeviceptr slot = begun.device();
+    void* parameters[] = {&slot};
+    if (set_current(context) == abi::CUDA_SUCCESS &&
+        launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, stream.get(), parameters, nullptr) == abi::CUDA_SUCCESS)
+      launched_at = now_ns();
+  }
+
+  const decltype(CudaApi::cuCtxSetCurrent) set_current;
+  const decltype(CudaApi::cuLaunchKernel) launch_kernel;
+  const abi::CUcontext context;
+  const abi::CUfunction function;
+  const Stream stream;
+  const MappedMemory begun;
+  std::atomic<int64_t> launched_at{0};
+};
+
+// The endless kernel fills the card if a small one does not begin beside it. Launched by a thread of its own, because a
+// layer that limits the use of the card may hold the call back for as long as the card is used. nullopt: it did.
+std::optional<bool> fills_card(const DeviceSession& session) {
+  auto& small = *new SmallKernel(session);
+  if (!start_thread(Processors::kCallers, [&small] { small.launch(); })) return std::nullopt;
+  for (const int64_t until = now_ns() + kRoomSeenNs; now_ns() < until; sleep_until(now_ns() + kLookForRoomNs)) {
+    session.token.check();
+    if (small.begun.load<uint64_t>() != 0) fail_endless("did not fill the card: a small kernel began beside it");
+  }
+  const int64_t launched_at = small.launched_at;
+  if (launched_at == 0 || now_ns() - launched_at < kRoomSeenNs / 2) return std::nullopt;
+  return true;
 }
 
 }  // namespace
@@ -84,10 +140,10 @@ EndlessKernel start_endless(DeviceSession& session) {
     if (now_ns() - began > kStartNs) fail_endless("did not start within 5 s");
   }
   sleep_until(now_ns() + kSurelyRunningNs);
-  const abi::CUresult code = cuda.require(cuda.api.cuStreamQuery, "cuStreamQuery")(stream.get());
-  if (code == abi::CUDA_SUCCESS) fail_endless("was over at once");
-  if (code != abi::CUDA_ERROR_NOT_READY) cuda.check(code, "cuStreamQuery", "looking for the endless kernel");
-  return {blocks};
+  check_running(cuda, stream.get());
+  const std::optional<bool> card_full = fills_card(session);
+  check_running(cuda, stream.get());
+  return {blocks, card_full};
 }
 
 Storm allocation_storm(DeviceSession& session, const StormRequest& request) {

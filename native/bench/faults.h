@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "bench/device_session.h"
@@ -29,9 +30,11 @@ FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request);
 FaultAnswer raise_fault(const Cuda& cuda, FaultKind fault, const CancelToken& token);
 
 // Starts a kernel that fills the device and does not end (except after seconds, so that no card stays busy). Throws
-// kInvalidResult if it does not run. The process must be killed.
+// kInvalidResult if it does not run, or if another kernel of the process could start beside it. The process must be
+// killed.
 struct EndlessKernel {
   unsigned blocks = 0;
+  std::optional<bool> card_full;  // nullopt: it was not seen
 };
 EndlessKernel start_endless(DeviceSession& session);
 

@@ -7,8 +7,7 @@
 #include "base/wait.h"
 #include "bench/block_counters.h"
 #include "bench/full_blocks.h"
-#include "bench/kept_modules.h"
-#include "kernels/ptx.h"
+#include "bench/full_check.h"
 
 namespace gvb {
 
@@ -32,13 +31,6 @@ Priorities priorities_of(const Cuda& cuda, bool wanted) {
   return range;
 }
 
-Stream make_stream_of(const Cuda& cuda, int priority) {
-  abi::CUstream stream = nullptr;
-  GVB_CALL(cuda, "creating a stream with a priority", cuStreamCreateWithPriority, &stream, abi::CU_STREAM_NON_BLOCKING,
-           priority);
-  return Stream(cuda, stream);
-}
-
 // Keeps a fixed number of kernels queued that fill the device, each in a stream of its own: kernels of one stream would
 // only be considered for the device one after the other, and a priority would have nothing to overtake.
 class Backlog {
@@ -46,20 +38,36 @@ class Backlog {
   Backlog(DeviceSession& session, const StartDelayRequest& request, int priority)
       : cuda_(session.cuda),
         spin_(request.hold_ns),
-        kernel_(kept_module(session, gvb_ptx_aggressors).function("gvb_hold")),
+        kernel_(session.module.function("gvb_occupy")),
         full_(full_blocks(session, kernel_)),
         grid_(full_.each * card_multiprocessors(session)),
         query_(cuda_.require(cuda_.api.cuEventQuery, "cuEventQuery")),
         counters_(cuda_),
-        blocks_(counters_.device()) {
+        blocks_(counters_.device()),
+        check_(session, spin_, priority) {
     for (unsigned i = 0; i < request.queued; ++i)
-      places_.push_back({make_stream_of(cuda_, priority), make_event(cuda_)});
+      places_.push_back({make_stream_of_priority(cuda_, priority), make_event(cuda_)});
   }
   ~Backlog() {
     for (const Place& place : places_) cuda_.try_call(cuda_.api.cuStreamSynchronize, place.stream.get());
   }
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
+
+  // One kernel at a time. Throws kInvalidResult if something else could start beside one.
+  std::optional<bool> check_full() {
+    Fullness found = Fullness::kUnknown;
+    Place& place = places_.front();
+    for (size_t i = 0; check_.wants() && found == Fullness::kUnknown; ++i) {
+      launch(&place);
+      nap_ns(static_cast<int64_t>(spin_ / 4));
+      check_.look(i, place.finished);
+      GVB_CALL(cuda_, "waiting for a kernel that fills the device", cuStreamSynchronize, place.stream.get());
+      found = check_.result();
+    }
+    if (found == Fullness::kRoom) throw Failure(FailureKind::kInvalidResult, kRoomLeft);
+    return card_full(found);
+  }
 
   // Launches a new kernel for each that has ended; returns the number of kernels that are not over.
   unsigned top_up() {
@@ -93,7 +101,8 @@ class Backlog {
   }
 
   void launch(Place* place) {
-    void* parameters[] = {&spin_, &blocks_};
+    abi::CUdeviceptr stamps = check_.stamps_of_next();
+    void* parameters[] = {&stamps, &spin_, &blocks_};
     GVB_CALL(cuda_, "launching a kernel that fills the device", cuLaunchKernel, kernel_, grid_, 1, 1, full_.threads, 1,
              1, 0, place->stream.get(), parameters, nullptr);
     GVB_CALL(cuda_, "recording an event", cuEventRecord, place->finished.get(), place->stream.get());
@@ -109,6 +118,7 @@ class Backlog {
   const decltype(CudaApi::cuEventQuery) query_;
   const BlockCounters counters_;
   abi::CUdeviceptr blocks_;
+  FullCheck check_;
   std::vector<Place> places_;
   uint64_t launched_ = 0;
 };
@@ -120,13 +130,15 @@ class Delays {
         cuda_(session.cuda),
         request_(request),
         priorities_(priorities_of(cuda_, request.prioritised)),
-        stream_(make_stream_of(cuda_, priorities_.greatest)),
+        stream_(make_stream_of_priority(cuda_, priorities_.greatest)),
         slot_(cuda_, sizeof(uint64_t)),
         stamp_(session.module.function("gvb_stamp")),
         launch_(cuda_.require(cuda_.api.cuLaunchKernel, "cuLaunchKernel")),
         mapping_(session),
         random_(request.seed) {
-    if (request.hold_ns > 0) backlog_.emplace(session, request, priorities_.least);
+    if (request.hold_ns == 0) return;
+    backlog_.emplace(session, request, priorities_.least);
+    full_ = backlog_->check_full();
   }
 
   StartDelays run() {
@@ -195,6 +207,7 @@ class Delays {
   StartDelays result() const {
     StartDelays delays;
     delays.mapping = mapping_.quality();
+    delays.card_full = full_;
     // Device times are too large for a double to hold nanoseconds.
     const uint64_t origin_ms = probes_.empty() ? 0 : probes_.front().started / 1'000'000;
     delays.origin_ms = static_cast<double>(origin_ms);
@@ -218,6 +231,7 @@ class Delays {
   ClockMapping mapping_;
   std::mt19937_64 random_;
   std::optional<Backlog> backlog_;
+  std::optional<bool> full_;
   std::vector<Probe> probes_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "bench/clock_mapping.h"
@@ -26,11 +27,12 @@ struct StartDelays {
   std::vector<double> called_ns;  // time of each launch call on the device's clock
   std::vector<double> delay_ns;   // time from each call to the kernel's first instruction
   std::vector<double> ahead;      // kernels of this process that had not ended at the call
+  std::optional<bool> card_full;  // by the kernels that this process keeps queued; nullopt: none, or it was not seen
   MappingQuality mapping;
 };
 
 // Throws kFunctionMissing if priorities are requested but the device has only one, kInvalidResult if a kernel did not
-// run.
+// run, or if something else could start beside those that should fill the card.
 StartDelays measure_start_delays(DeviceSession& session, const StartDelayRequest& request);
 
 }  // namespace gvb

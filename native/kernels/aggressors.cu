@@ -1,12 +1,10 @@
-// The kernels of IS-009's aggressors, one shared resource each, in a module of their own. Names are extern "C": the
-// simulated driver executes them by name.
+// The kernels of IS-009's aggressors, one shared resource each, in a module of their own; long kernels are gvb_occupy of
+// the base module. Names are extern "C": the simulated driver executes them by name.
 //
 // `blocks` are 32 counters, 128 bytes apart so that many short blocks do not queue for one address. Each block adds 1
 // after its work, so only blocks that ran count.
 
 #include <cstdint>
-
-#include "timer.cuh"
 
 namespace {
 
@@ -18,14 +16,6 @@ __device__ __forceinline__ void count_block(unsigned long long* blocks) {
 }
 
 }  // namespace
-
-// Each block spins for spinNs.
-extern "C" __global__ void gvb_hold(unsigned long long spinNs, unsigned long long* blocks) {
-  const unsigned long long first = global_timer();
-  while (global_timer() - first < spinNs) {
-  }
-  count_block(blocks);
-}
 
 // Blocks that end at once: load for the block scheduler.
 extern "C" __global__ void gvb_tiny_blocks(unsigned long long* blocks) { count_block(blocks); }

@@ -9,10 +9,13 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "bench/allocation_pair.h"
 #include "bench/call_pair.h"
 #include "bench/compute_share.h"
 #include "bench/discovery.h"
+#include "bench/full_blocks.h"
+#include "bench/full_check.h"
 #include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
@@ -51,6 +54,54 @@ void test_initialised_at() {
   // A layer that initialised the driver when it was loaded and creates a context in cuInit.
   CHECK(when({cuda, both, both, both, context, context}) == InitialisedAt::kProcessStart);
   CHECK(when({none, none, none, none, none, none}) == InitialisedAt::kUnknown);
+}
+
+// Blocks of 1000 ns, the last of which begins 10 ns after the first.
+void test_fullness() {
+  const Occupied wave{500, 1510}, two_waves{500, 2520};
+  const auto full = [](const Occupied& filling, uint64_t small, bool in_time = true) {
+    return fullness_of(filling, 1000, small, in_time);
+  };
+  CHECK(full(wave, 1501) == Fullness::kFull);
+  // Block 7 may have begun, and ended, a little before block 0.
+  CHECK(full(wave, 1499) == Fullness::kFull);
+  CHECK(full(wave, 1399) == Fullness::kRoom && full(wave, 510) == Fullness::kRoom);
+  // Some blocks had not begun: they had room too.
+  CHECK(full(wave, 509) == Fullness::kUnknown && full(wave, 20) == Fullness::kUnknown);
+  // Launched so late that it could not begin sooner.
+  CHECK(full(wave, 1520, false) == Fullness::kUnknown);
+  CHECK(full(wave, 700, false) == Fullness::kRoom);
+  // Blocks of a second wave waited for room, whatever a small one finds.
+  CHECK(full(two_waves, 700) == Fullness::kUnknown && full(two_waves, 1501) == Fullness::kFull);
+  // Not written, or shorter than its blocks.
+  CHECK(full({0, 0}, 700) == Fullness::kUnknown && full(wave, 0) == Fullness::kUnknown);
+  CHECK(full({500, 900}, 1501) == Fullness::kUnknown);
+}
+
+// One kernel of so many blocks on each multiprocessor, with a small one beside it.
+Fullness fullness_with(DeviceSession& session, unsigned each) {
+  unsigned long long spin = 20'000'000;
+  FullCheck check(session, spin);
+  const abi::CUfunction kernel = session.module.function("gvb_occupy");
+  const Stream stream = make_stream(session.cuda);
+  const Event finished = make_event(session.cuda);
+  abi::CUdeviceptr stamps = check.stamps_of_next(), no_count = 0;
+  void* parameters[] = {&stamps, &spin, &no_count};
+  const unsigned blocks = each * card_multiprocessors(session), threads = full_blocks(session, kernel).threads;
+  GVB_CALL(session.cuda, "filling the card", cuLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0, stream.get(),
+           parameters, nullptr);
+  GVB_CALL(session.cuda, "recording an event", cuEventRecord, finished.get(), stream.get());
+  sleep_until(now_ns() + static_cast<int64_t>(spin / 4));
+  check.look(0, finished);
+  GVB_CALL(session.cuda, "waiting", cuStreamSynchronize, stream.get());
+  return check.result();
+}
+
+void test_full_check(DeviceSession& session) {
+  const unsigned each = full_blocks(session, session.module.function("gvb_occupy")).each;
+  CHECK(each == 2);
+  CHECK(fullness_with(session, each) == Fullness::kFull);
+  CHECK(fullness_with(session, each - 1) == Fullness::kRoom);
 }
 
 void test_discovery() {
@@ -437,6 +488,7 @@ int main() {
   CHECK(driver.simulated);
   test_share_arithmetic();
   test_initialised_at();
+  test_fullness();
   test_discovery();
   test_on_core();
   test_processor_lists();
@@ -456,6 +508,7 @@ int main() {
     test_views(session);
     test_layer_probe(session);
     test_compute_share(session);
+    test_full_check(session);
   }
   test_cancel(driver);
   return test::report("bench_test");

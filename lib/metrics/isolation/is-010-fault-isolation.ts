@@ -78,7 +78,10 @@ class Play {
     const { name, expectedCode } = fault;
     const xidsSeen = await xidsFromNow(this.#context);
     const sinceNs = now();
-    const stage = { tenant, victim, random: this.#random, mostBytes: await mostBytesOf(this.#context, id) };
+    let cardFull: boolean | null | undefined;
+    const noteCardFull = (full: boolean | null) => void (cardFull = full);
+    const mostBytes = await mostBytesOf(this.#context, id);
+    const stage = { tenant, victim, random: this.#random, mostBytes, noteCardFull };
     let code: string | null = null;
     let notRaised: string | undefined;
     try {
@@ -96,6 +99,7 @@ class Play {
       fault: name,
       expectedCode,
       code,
+      ...(cardFull !== undefined && { cardFull }),
       ...(code === null && { notRaised: notRaised ?? 'everything succeeded' }),
       victim: harm(noticed),
       longestStallMs: noticed.longestStallMs,

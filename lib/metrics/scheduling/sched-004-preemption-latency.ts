@@ -8,7 +8,7 @@ import { serialMedian } from '../../stats/serial.js';
 import { theilSen } from '../../stats/theil-sen.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
-import { choice, count, described, quantity, rowOrReason, rows } from '../core/details.js';
+import { choice, count, described, flag, quantity, rowOrReason, rows } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
 import {
   invalidBy,
@@ -36,6 +36,12 @@ const delayFields = {
   p99Ms: v.nullable(quantity('ms', '99th percentile; null with too few delays')),
   worstMs: v.nullable(quantity('ms', 'Longest delay; null without a delay')),
 };
+
+const cardFull = v.nullable(
+  flag(
+    'Whether a small kernel could not begin while all blocks of one of these kernels ran; null if that was not seen',
+  ),
+);
 
 const lineField = (about: string) =>
   described(
@@ -69,7 +75,7 @@ const details = v.strictObject({
   ownKernels: rows(
     rowOrReason(
       { priority: choice(PRIORITIES, 'Priorities of the streams'), ...besideFields },
-      { ...delayFields, ...probesField },
+      { ...delayFields, ...probesField, cardFull },
     ),
     'A row per priority of other streams of the same process',
   ),
@@ -257,7 +263,7 @@ async function ownRows(play: Play): Promise<PreemptionDetails['ownKernels']> {
     try {
       const delays = await play.alone({ holdNs: HEADLINE.kernelMs * NS_PER_MS, queued: 2, prioritised });
       const met = delays.delayNs.filter((_, i) => (delays.ahead[i] as number) > 0).map((ns) => ns / NS_PER_MS);
-      own.push({ ...head, ...figures(met), probes: delays.delayNs.length });
+      own.push({ ...head, ...figures(met), probes: delays.delayNs.length, cardFull: delays.cardFull });
     } catch (error) {
       const state = rowState(error);
       if (!state) throw error;

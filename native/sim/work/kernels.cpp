@@ -197,7 +197,6 @@ const Kernel kKernels[] = {
     {"gvb_local_fill", {8, 8, 8, 8, 8}, plan_local_fill},
     {"gvb_local_scan", {8, 8, 8}, plan_local_scan},
     {"gvb_registers", {8, 4, 8, 8, 8}, plan_registers},
-    {"gvb_hold", {8, 8}, plan_hold},
     {"gvb_tiny_blocks", {8}, plan_tiny_blocks},
     {"gvb_sweep", {8, 8, 4, 8}, plan_sweep},
     {"gvb_touch_pages", {8, 8, 8, 4, 8}, plan_touch_pages},

@@ -40,11 +40,6 @@ void write_stretch(uint64_t stretches, uint64_t room, uint64_t used, const Stret
 
 }  // namespace
 
-Plan plan_hold(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
-  const auto spin = static_cast<double>(arguments.get<uint64_t>(0)) / device_clock_rate();
-  return counted(waves(geometry, card) * spin, arguments.get<uint64_t>(1), geometry);
-}
-
 Plan plan_tiny_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings&) {
   return counted(blocks_of(geometry) * kTinyBlockNs, arguments.get<uint64_t>(0), geometry);
 }

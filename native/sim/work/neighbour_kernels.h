@@ -5,7 +5,6 @@
 
 namespace gvb::sim {
 
-Plan plan_hold(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
 Plan plan_tiny_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
 Plan plan_sweep(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
 Plan plan_touch_pages(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);

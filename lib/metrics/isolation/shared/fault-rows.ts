@@ -15,6 +15,11 @@ const faultRow = v.strictObject({
   expectedCode: text('What the tenant that fails should be told'),
   code: v.nullable(text('The observed outcome; null if the fault did not happen')),
   notRaised: v.optional(text('Why it did not happen')),
+  cardFull: v.optional(
+    v.nullable(
+      flag('Endless kernel: whether no other kernel of its process could begin beside it; null if that was not seen'),
+    ),
+  ),
   victim: text('unharmed, or what happened to the victim'),
   longestStallMs: v.nullable(quantity('ms', "Longest time without a verified result of the victim's")),
   newTenant: text('starts, or what happened when another tenant was started afterwards'),

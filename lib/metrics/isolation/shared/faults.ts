@@ -13,6 +13,8 @@ interface Stage {
   random: () => number;
   /** How much a tenant may allocate before it asks for more than any card has, because others need the rest. */
   mostBytes: number;
+  /** Takes what `fillEndlessly` resolves with. */
+  noteCardFull: (full: boolean | null) => void;
 }
 
 export interface Fault {
@@ -72,10 +74,18 @@ async function startStorm(tenant: WorkerTenant, bytes = STORM_BYTES): Promise<vo
   await sleep(SHORT_STORM_MS);
 }
 
-/** A kernel that fills the card runs until the tenant is killed. */
-export async function fillEndlessly(tenant: WorkerTenant): Promise<void> {
-  await askSession(tenant, { name: 'startEndless', request: undefined, deadlineMs: FAULT_DEADLINE_MS });
+/**
+ * A kernel that fills the card runs until the tenant is killed. Resolves with true if no other kernel of its process could
+ * begin beside it, null if that was not seen; rejects if one could.
+ */
+export async function fillEndlessly(tenant: WorkerTenant): Promise<boolean | null> {
+  const { cardFull } = await askSession(tenant, {
+    name: 'startEndless',
+    request: undefined,
+    deadlineMs: FAULT_DEADLINE_MS,
+  });
   await sleep(ENDLESS_MS);
+  return cardFull;
 }
 
 /** Allocates all that it is given, and keeps it. Resolves with what was granted, and the code of the refusal. */
@@ -105,8 +115,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'endless kernel, SIGKILL',
     expectedCode: 'SIGKILL',
     hasXid: false,
-    raise: async ({ tenant }) => {
-      await fillEndlessly(tenant);
+    raise: async ({ tenant, noteCardFull }) => {
+      noteCardFull(await fillEndlessly(tenant));
       return killed(tenant);
     },
   },

@@ -89,6 +89,9 @@ export const interferenceRow = v.strictObject({
       'Allocations of the aggressor',
     ),
   ),
+  cardFull: v.optional(
+    flag('Long kernels alone: whether nothing else of their process could begin beside them; left out if not seen'),
+  ),
   usedBytes: v.optional(count('Most device memory that the aggressor held while the victim ran (bytes)')),
 });
 
@@ -181,7 +184,8 @@ export class NeighbourPlay {
     await this.serveAlone();
     const around = [before, this.alone.at(-1) as Served];
     this.degradations.set(aggressor.name, degradationOf(pooled(around), pooled(blocks.map(({ served }) => served))));
-    return rowOf(around, blocks, alone.rate);
+    const { rate, cardFull } = alone;
+    return { ...rowOf(around, blocks, rate), ...(cardFull !== undefined && { cardFull }) };
   }
 
   async #enterAggressor(): Promise<WorkerTenant> {
@@ -200,13 +204,14 @@ export class NeighbourPlay {
     return fulfilled(served);
   }
 
-  async #attackAlone(aggressor: Aggressor): Promise<{ rate: number } | Missing> {
+  async #attackAlone(aggressor: Aggressor): Promise<({ rate: number } & Pick<Aggression, 'cardFull'>) | Missing> {
     const { aggressorAloneMs: ms } = this.#times;
     const tenant = this.#aggressor ?? (await this.#enterAggressor());
     const [outcome] = await this.#release<Aggression>(new Map([[tenant, this.#attack(aggressor, ms)]]), ms);
     const aggression = await this.#ofAggressor(outcome, tenant);
     if ('reason' in aggression) return aggression;
-    return { rate: rateOf(aggression) as number };
+    const { cardFull } = aggression;
+    return { rate: rateOf(aggression) as number, ...(cardFull !== undefined && { cardFull }) };
   }
 
   async #together(aggressor: Aggressor): Promise<Together | Missing> {
