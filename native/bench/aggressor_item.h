@@ -32,6 +32,8 @@ class AggressorItem {
   virtual void describe(Aggression*) const {}
 };
 
+inline std::string in_mib(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
 struct AggressorTools {
   DeviceSession& session;
   const AggressorRequest& request;
@@ -40,14 +42,15 @@ struct AggressorTools {
 
   const Cuda& cuda() const { return session.cuda; }
   unsigned multiprocessors() const { return card_multiprocessors(session); }
-  // How much memory may be taken: 1 GiB less than is free, by what the process is told and by NVML without any layer.
+  // How much memory may be taken: 1 GiB less than is free, or an eighth of a small memory, by what the process is told
+  // and by NVML without any layer.
   size_t budget() const {
     constexpr uint64_t kReserve = uint64_t{1} << 30;
     const uint64_t seen = visible_memory(session).free_bytes.value_or(0);
     const uint64_t real =
         read_gpu_state(session.driver.nvml.api, session.nvml_device, GpuDetail::kReadings).free_bytes.value_or(seen);
     const uint64_t least = std::min(seen, real);
-    return least > kReserve ? least - kReserve : 0;
+    return least - std::min(kReserve, least / 8);
   }
 };
 

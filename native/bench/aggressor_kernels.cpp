@@ -167,8 +167,8 @@ size_t sweep_bytes(const AggressorTools& tools) {
   const bool cached = tools.request.kind == AggressorKind::kL2Thrash;
   const size_t bytes = cached ? l2 : std::min({std::max(8 * l2, size_t{256} << 20), kMostStream, budget / 2});
   if (bytes > budget || bytes < (cached ? l2 : 4 * l2))
-    throw Missing{"only " + std::to_string(budget >> 20) + " MiB may be taken, and a working set of " +
-                  std::to_string((cached ? l2 : 4 * l2) >> 20) + " MiB is the smallest with an effect"};
+    throw Missing{"only " + in_mib(cached ? budget : budget / 2) + " may be taken, and a working set of " +
+                  in_mib(cached ? l2 : 4 * l2) + " is the smallest with an effect"};
   return bytes / 16 * 16;
 }
 
@@ -197,9 +197,8 @@ class Sweep : public Kernels {
 size_t page_count(const AggressorTools& tools) {
   const size_t pages = std::min(kMostPages, tools.budget() / kPageBytes);
   if (pages < kLeastPages)
-    throw Missing{"only " + std::to_string(pages * kPageBytes >> 20) + " MiB may be taken, and " +
-                  std::to_string(kLeastPages * kPageBytes >> 20) +
-                  " MiB of pages are the smallest amount that exceeds the reach of the TLBs"};
+    throw Missing{"only " + in_mib(pages * kPageBytes) + " may be taken, and " + in_mib(kLeastPages * kPageBytes) +
+                  " of pages are the smallest amount that exceeds the reach of the TLBs"};
   return pages;
 }
 

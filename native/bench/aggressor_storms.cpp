@@ -29,7 +29,9 @@ class Copies : public AggressorItem {
  public:
   explicit Copies(const AggressorTools& tools)
       : cuda_(tools.cuda()), counters_(tools.counters.device()), stream_(make_stream(cuda_)) {
-    if (tools.budget() < kCopies * kCopyBytes) throw Missing{"too little device memory is free for its buffers"};
+    if (tools.budget() < kCopies * kCopyBytes)
+      throw Missing{"only " + in_mib(tools.budget()) + " may be taken, and its buffers take " +
+                    in_mib(kCopies * kCopyBytes)};
     for (unsigned i = 0; i < kCopies; ++i) slots_.push_back(std::make_unique<Slot>(cuda_));
   }
   ~Copies() override { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
@@ -225,7 +227,9 @@ class Contexts : public AggressorItem {
  public:
   explicit Contexts(const AggressorTools& tools) : session_(tools.session), cuda_(tools.cuda()) {
     constexpr size_t kContextBytes = size_t{1} << 30;  // more than a context takes
-    if (tools.budget() < kContextBytes) throw Missing{"too little device memory is free for a second context"};
+    if (tools.budget() < kContextBytes)
+      throw Missing{"only " + in_mib(tools.budget()) + " may be taken, and a second context takes up to " +
+                    in_mib(kContextBytes)};
   }
 
   uint64_t next() override {

@@ -58,6 +58,21 @@ it('says what does not fit into a memory of 700 MiB', async () => {
   });
 });
 
+/** Metrics that once failed, or were invalid, for want of memory. */
+const SHORT = ['OH-001', 'OH-006', 'OH-010', 'BW-004', 'PCIE-003', 'ERR-002', 'IS-007', 'START-001'];
+
+it.each(['memory_mib=256', 'memory_mib=512', 'memory_mib=700,context_mib=64'])(
+  'has a number, or says what does not fit, with %s',
+  async (sim) => {
+    const { metrics } = await measuredOn({ sim }, SHORT);
+    const said = metrics.map(({ id, status, reason = '' }) => [id, status, reason]);
+    const wanted = SHORT.map((id) => [id, expect.stringMatching(/^(ok|unsupported)$/), expect.any(String)]);
+    expect(said.sort()).toEqual(wanted.sort());
+    for (const [, status, reason] of said)
+      if (status === 'unsupported') expect(reason).toMatch(/ fit|may be taken|needs a native arm/);
+  },
+);
+
 it('compares reports of memory with an allocation of what is left, or says what that takes', async () => {
   const [some, none] = await Promise.all(
     ['memory_mib=700', 'memory_mib=520'].map(async (sim) => (await measuredOn({ sim }, ['IS-013'])).metrics[0]),

@@ -7,6 +7,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { unlessFull } from '../core/row-state.js';
 import { windowInterval } from '../core/sample-stats.js';
 import { contextOf, grown, type Populated, processContext, separable, withTenants } from '../tenants/tenants.js';
 import { lossPercent } from '../../stats/interference.js';
@@ -153,7 +154,7 @@ async function sweep(context: MeasureContext, populated: Populated, plan: Interf
     const before = populated.scene.workers.length;
     const reason = await grown(populated, count + 1);
     if (reason !== null) {
-      table.push({ neighbours: count, lossPercent: null, unsupported: reason });
+      table.push({ neighbours: count, lossPercent: null, unsupported: `${count + 1} tenants do not fit: ${reason}` });
       break;
     }
     await rehearse(populated.scene.workers.slice(before));
@@ -207,7 +208,7 @@ async function measure(
 export const bandwidthInterferenceBy =
   (plan?: InterferencePlan): MetricDefinition<BandwidthInterferenceDetails>['measure'] =>
   (context) =>
-    measure(context, plan ?? PLANS[context.options.tier]);
+    unlessFull('the tenants', measure(context, plan ?? PLANS[context.options.tier]));
 
 export const bandwidthInterference: MetricDefinition<BandwidthInterferenceDetails> = {
   id: 'BW-004',

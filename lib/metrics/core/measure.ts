@@ -20,6 +20,7 @@ import {
   type MetricDefinition,
   type ResolvedOptions,
   resultHead,
+  unsupported,
   withoutNumber,
 } from './metric.js';
 import { impossibleValue } from './impossible.js';
@@ -27,6 +28,7 @@ import { figuresOf } from './sample-stats.js';
 import { ownSignal } from '../../workers/own-signal.js';
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
+import { doesNotFit, isOutOfMemory } from './row-state.js';
 
 /** The check that fails if state of a metric's tenants could not be removed. */
 export const CLEAN_UP = 'state of tenants removed';
@@ -150,6 +152,7 @@ async function withScheduling(
 }
 
 function stateOf(error: unknown): Measured | null {
+  if (isOutOfMemory(error)) return unsupported(doesNotFit(error));
   if (error instanceof CudaError) return withoutNumber('failed', error.message);
   if (!(error instanceof BenchError)) return null;
   if (error.code === 'FUNCTION_MISSING') return withoutNumber('unsupported', error.message);

@@ -12,6 +12,9 @@ const STICKY: ReadonlySet<number> = new Set([4, 201, 700, 702, 709, 710, 714, 71
 export const isOutOfMemory = (error: unknown): error is CudaError =>
   error instanceof CudaError && error.code === OUT_OF_MEMORY;
 
+/** The reason for which a metric has no number where an allocation that all of it needs was refused. */
+export const doesNotFit = ({ message }: CudaError): string => `it does not fit into the memory: ${message}`;
+
 /** Measured, or unsupported because `what`, as in `4 tenants`, do not fit into memory. */
 export async function unlessFull<Details>(
   what: string,

@@ -143,7 +143,12 @@ function windowsWithoutMarks({ marksNs }: Aggression, measured: Load, { first, w
 
 const without = (work: readonly number[]): number => work.filter((of) => of === 0).length;
 
-async function loadTogether(tenants: CoTenants, durationMs: number): Promise<Together | { reason: string }> {
+interface NotTogether {
+  status: 'invalid' | 'unsupported';
+  reason: string;
+}
+
+async function loadTogether(tenants: CoTenants, durationMs: number): Promise<Together | NotTogether> {
   const bandwidth = tenants.workers[BANDWIDTH] as WorkerTenant;
   const windowNs = (durationMs + TAIL_MS) * NS_PER_MS;
   const stream = sessionTaskOf('aggressor', { kind: 'dramStream', windowNs, quotaBytes: 0 });
@@ -154,9 +159,12 @@ async function loadTogether(tenants: CoTenants, durationMs: number): Promise<Tog
   const loads = answers.slice(0, BANDWIDTH) as Load[];
   const aggression = answers[BANDWIDTH] as Aggression;
   const idle = idleReason(aggression);
-  if (idle !== null) return { reason: `the neighbour that reads memory did not run: ${idle}` };
+  if (idle !== null) {
+    const status = aggression.missing === null ? 'invalid' : 'unsupported';
+    return { status, reason: `the neighbour that reads memory did not run: ${idle}` };
+  }
   const common = commonBins(loads, BIN_MS);
-  if (!common) return { reason: 'the tenants had no window in common' };
+  if (!common) return { status: 'invalid', reason: 'the tenants had no window in common' };
   const idleWindows = [...common.work.slice(1).map(without), windowsWithoutMarks(aggression, loads[0] as Load, common)];
   return { loads, common, idleWindows };
 }
@@ -192,7 +200,8 @@ async function play(
   context.progress('alone', 0.3);
   const together = await loadTogether(tenants, times.togetherMs);
   const entered = contextOf(tenants.scene.scene);
-  if ('reason' in together) return withoutNumber('invalid', `neighbours: ${together.reason}`, { context: entered });
+  if ('reason' in together)
+    return withoutNumber(together.status, `neighbours: ${together.reason}`, { context: entered });
   const { common, idleWindows, loads } = together;
   const work = common.work[0] as number[];
   const aloneWork = commonBins([alone], BIN_MS)?.work[0] ?? [];

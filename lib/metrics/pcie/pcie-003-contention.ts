@@ -130,6 +130,8 @@ async function copy(
       'INVALID_RESULT',
       `a tenant was not ready to copy until ${lateMs(found).toFixed(0)} ms after the release in each of ${tries} tries; stop other programs and measure again.`,
     );
+  for (const { missing } of found)
+    if (missing !== null) throw new BenchError('FUNCTION_MISSING', `a tenant cannot copy: ${missing}`);
   simultaneous(found);
   return found.map(rateOf);
 }
