@@ -27,6 +27,7 @@ import { impossibleValue } from './impossible.js';
 import { figuresOf } from './sample-stats.js';
 import { ownSignal } from '../../workers/own-signal.js';
 import { Once } from './once.js';
+import { GIB } from './units.js';
 import { resolveOptions } from './options.js';
 import { doesNotFit, isOutOfMemory } from './row-state.js';
 
@@ -108,7 +109,9 @@ export async function measureMetric(
     return withCheckedDetails(definition, withCleanUp(toResult(definition, resolved, vouched, opened[0]), left));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const state = opening && definition.where === 'process' ? null : stateOf(error);
+    if (opening && definition.where === 'process') throw error;
+    const isFull = isOutOfMemory(error) && (await isShortOfMemory(context, opening ? undefined : opened[0]));
+    const state = isFull ? unsupported(doesNotFit(error)) : stateOf(error);
     if (!state) throw error;
     return withCleanUp(toResult(definition, resolved, state, opened[0]), left);
   } finally {
@@ -151,8 +154,16 @@ async function withScheduling(
   return withCheck({ ...measured, details: { ...measured.details, scheduling } }, check);
 }
 
+/** Free memory with which every metric fits: a refusal there is a failure of the driver or of a layer. */
+const PLENTY = 4 * GIB;
+
+/** Asks NVML, or else the process; true if neither knows, as where no context fits. */
+async function isShortOfMemory({ truth, leastMemoryBytes }: MeasureContext, session?: Session): Promise<boolean> {
+  const free = (await truth?.cardMemory())?.freeBytes ?? (await session?.ask('tenantMemory').catch(() => null))?.freeBytes;
+  return Math.min(free ?? 0, leastMemoryBytes ?? Infinity) < PLENTY;
+}
+
 function stateOf(error: unknown): Measured | null {
-  if (isOutOfMemory(error)) return unsupported(doesNotFit(error));
   if (error instanceof CudaError) return withoutNumber('failed', error.message);
   if (!(error instanceof BenchError)) return null;
   if (error.code === 'FUNCTION_MISSING') return withoutNumber('unsupported', error.message);
