@@ -159,7 +159,8 @@ const PLENTY = 4 * GIB;
 
 /** Asks NVML, or else the process; true if neither knows, as where no context fits. */
 async function isShortOfMemory({ truth, leastMemoryBytes }: MeasureContext, session?: Session): Promise<boolean> {
-  const free = (await truth?.cardMemory())?.freeBytes ?? (await session?.ask('tenantMemory').catch(() => null))?.freeBytes;
+  const free =
+    (await truth?.cardMemory())?.freeBytes ?? (await session?.ask('tenantMemory').catch(() => null))?.freeBytes;
   return Math.min(free ?? 0, leastMemoryBytes ?? Infinity) < PLENTY;
 }
 
