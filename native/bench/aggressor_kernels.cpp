@@ -108,7 +108,7 @@ class Hold : public Kernels {
 
  private:
   Hold(const AggressorTools& tools, abi::CUfunction kernel)
-      : Kernels(tools, kernel, filling(tools, kernel, 2)), check_(tools.session, kHoldNs) {}
+      : Kernels(tools, kernel, filling(tools, kernel, 2)), check_(tools.session, {kHoldNs}) {}
 
   // The kernel before this one runs, or begins.
   void begin() override {

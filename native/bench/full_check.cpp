@@ -28,10 +28,10 @@ Stream make_stream_of_priority(const Cuda& cuda, int priority) {
   return Stream(cuda, stream);
 }
 
-FullCheck::FullCheck(DeviceSession& session, uint64_t hold_ns, int priority)
+FullCheck::FullCheck(DeviceSession& session, const Filling& filling)
     : cuda_(session.cuda),
-      hold_ns_(hold_ns),
-      stream_(make_stream_of_priority(cuda_, priority)),
+      hold_ns_(filling.hold_ns),
+      stream_(make_stream_of_priority(cuda_, filling.priority)),
       small_(session.module.function("gvb_stamp")),
       stamps_(make_memory(cuda_, (kKernels + 1) * sizeof(Occupied))),
       begun_(cuda_, kTries * sizeof(uint64_t)) {

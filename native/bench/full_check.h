@@ -28,11 +28,16 @@ constexpr const char* kRoomLeft =
     "blocks "
     "fit than do";
 
+// The kernels to check.
+struct Filling {
+  uint64_t hold_ns;  // of a block
+  int priority = 0;  // of their streams
+};
+
 // Several tries, of which one is enough.
 class FullCheck {
  public:
-  // `priority`: of the small kernel's stream.
-  FullCheck(DeviceSession& session, uint64_t hold_ns, int priority = 0);
+  FullCheck(DeviceSession& session, const Filling& filling);
   ~FullCheck() { cuda_.try_call(cuda_.api.cuStreamSynchronize, stream_.get()); }
   FullCheck(const FullCheck&) = delete;
   FullCheck& operator=(const FullCheck&) = delete;

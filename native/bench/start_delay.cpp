@@ -44,7 +44,7 @@ class Backlog {
         query_(cuda_.require(cuda_.api.cuEventQuery, "cuEventQuery")),
         counters_(cuda_),
         blocks_(counters_.device()),
-        check_(session, spin_, priority) {
+        check_(session, {spin_, priority}) {
     for (unsigned i = 0; i < request.queued; ++i)
       places_.push_back({make_stream_of_priority(cuda_, priority), make_event(cuda_)});
   }

@@ -81,7 +81,7 @@ void test_fullness() {
 // One kernel of so many blocks on each multiprocessor, with a small one beside it.
 Fullness fullness_with(DeviceSession& session, unsigned each) {
   unsigned long long spin = 20'000'000;
-  FullCheck check(session, spin);
+  FullCheck check(session, {spin});
   const abi::CUfunction kernel = session.module.function("gvb_occupy");
   const Stream stream = make_stream(session.cuda);
   const Event finished = make_event(session.cuda);
