@@ -16,7 +16,7 @@ struct CudaApi {
 };
 
 struct NvmlApi {
-#define GVB_NVML(name, parameters) nvmlReturn_t(*name) parameters = nullptr;
+#define GVB_NVML(name, version, parameters) nvmlReturn_t(*name) parameters = nullptr;
 #include "driver/nvml_functions.inc"
 #undef GVB_NVML
   const char* (*nvmlErrorString)(nvmlReturn_t) = nullptr;
@@ -41,7 +41,7 @@ constexpr CudaFunction kCudaFunctions[] = {
 constexpr size_t kCudaFunctionCount = sizeof(kCudaFunctions) / sizeof(kCudaFunctions[0]);
 
 constexpr const char* kNvmlFunctions[] = {
-#define GVB_NVML(name, parameters) #name,
+#define GVB_NVML(name, version, parameters) #name,
 #include "driver/nvml_functions.inc"
 #undef GVB_NVML
     "nvmlErrorString",

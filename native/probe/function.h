@@ -31,7 +31,7 @@ using namespace abi;
 
 #define GVB_CUDA(name, base, version, params) \
   inline constexpr probe::Function<CUresult params> name{{#name, base, version}};
-#define GVB_NVML(name, params) inline constexpr probe::Function<nvmlReturn_t params> name{{#name}};
+#define GVB_NVML(name, version, params) inline constexpr probe::Function<nvmlReturn_t params> name{{#name}};
 #include "driver/cuda_functions.inc"
 #include "driver/nvml_functions.inc"
 #include "sim/extra_functions.inc"

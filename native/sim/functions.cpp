@@ -5,7 +5,7 @@ namespace {
 
 constexpr const char* kNames[] = {
 #define GVB_CUDA(name, base, version, params) #name,
-#define GVB_NVML(name, params) #name,
+#define GVB_NVML(name, version, params) #name,
 #define GVB_NCCL(name, params) #name,
 #include "driver/cuda_functions.inc"
 #include "driver/nccl_functions.inc"

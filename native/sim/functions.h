@@ -10,7 +10,7 @@ namespace gvb::sim {
 // Every exported function of both libraries: the setting `fail` of GVB_SIM may name any of them.
 enum class Function : int {
 #define GVB_CUDA(name, base, version, params) name,
-#define GVB_NVML(name, params) name,
+#define GVB_NVML(name, version, params) name,
 #define GVB_NCCL(name, params) name,
 #include "driver/cuda_functions.inc"
 #include "driver/nccl_functions.inc"

@@ -1,25 +1,27 @@
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "sim/driver.h"
 #include "sim/exports.h"
+#include "sim/hidden.h"
 #include "sim/settings.h"
 
 namespace gvb::sim {
 namespace {
 
-struct Entry {
+struct Entry : ExportedFunction {
   const char* base;
-  int version;
-  void* address;
 };
 
 const Entry kEntries[] = {
-#define GVB_CUDA(name, base, version, params) {base, version, reinterpret_cast<void*>(&abi::name)},
+#define GVB_CUDA(name, base, version, params) {{#name, version, reinterpret_cast<void*>(&abi::name)}, base},
 #include "driver/cuda_functions.inc"
 #include "sim/extra_functions.inc"
 #undef GVB_CUDA
 };
+
+__attribute__((constructor)) void hide_what_it_lacks() { hide_exports({std::begin(kEntries), std::end(kEntries)}); }
 
 struct Found {
   void* address;
@@ -36,9 +38,9 @@ Found find(const char* base, int version) {
     exists = true;
     if (entry.version <= known && (best == nullptr || entry.version > best->version)) best = &entry;
   }
-  if (best != nullptr) return {best->address, abi::CU_GET_PROC_ADDRESS_SUCCESS};
-  return {nullptr,
-          exists ? abi::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : abi::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND};
+  if (best != nullptr && !is_hidden(best->name)) return {best->address, abi::CU_GET_PROC_ADDRESS_SUCCESS};
+  return {nullptr, exists && best == nullptr ? abi::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                             : abi::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND};
 }
 
 }  // namespace

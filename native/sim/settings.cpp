@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "base/text.h"
+#include "driver/driver_branches.h"
 #include "sim/card/mig.h"
 #include "sim/card/models.h"
 #include "sim/card/own_region.h"
@@ -231,6 +232,13 @@ std::vector<Function> parse_recorded(const std::string& text) {
   return functions;
 }
 
+std::vector<std::string> parse_hidden(const std::string& text) {
+  std::vector<std::string> names = split(text, '+');
+  for (const std::string& name : names)
+    if (name != "nvmlErrorString") parse_function(name, "hide to name exported functions, joined by +,");
+  return names;
+}
+
 int64_t parse_residue(const std::string& text) {
   int64_t bits = 0;
   for (const std::string& name : split(text, '+')) {
@@ -241,18 +249,11 @@ int64_t parse_residue(const std::string& text) {
   return bits;
 }
 
-// The CUDA version of a branch of drivers (release notes of the CUDA toolkit, table of toolkits and drivers).
 int64_t cuda_of_branch(const std::string& text) {
-  constexpr struct {
-    const char* branch;
-    int64_t version;
-  } kBranches[] = {{"450", 11000}, {"470", 11040}, {"510", 11060}, {"515", 11070}, {"520", 11080}, {"525", 12000},
-                   {"530", 12010}, {"535", 12020}, {"545", 12030}, {"550", 12040}, {"555", 12050}, {"560", 12060},
-                   {"565", 12070}, {"570", 12080}, {"575", 12090}, {"580", 13000}, {"590", 13010}};
   std::string known;
-  for (const auto& each : kBranches) {
-    if (text == each.branch) return each.version;
-    known += (known.empty() ? "" : ", ") + std::string(each.branch);
+  for (const DriverBranch& each : kDriverBranches) {
+    if (text == each.name) return each.cuda_version;
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
   refuse("driver to be a branch of drivers out of " + known, text);
 }
@@ -261,7 +262,7 @@ std::string known_keys() {
   std::string names;
   for (const auto& key : kKeys) names += std::string(key.name) + ", ";
   for (const auto& key : kCardKeys) names += std::string(key.name) + ", ";
-  return names + "card, driver, mig, residue, region, fail, record, recorded";
+  return names + "card, driver, mig, residue, region, fail, hide, record, recorded";
 }
 
 // Settings of the cards: `KEY` for all of them, `KEY@INDEX` for one.
@@ -303,6 +304,10 @@ void assign_entry(const std::string& key, const std::string& value, Environment&
   }
   if (key == "recorded") {
     out.recorded = parse_recorded(value);
+    return;
+  }
+  if (key == "hide") {
+    out.hidden = parse_hidden(value);
     return;
   }
   if (key == "fail") {

@@ -30,7 +30,7 @@ inline void* symbol(const char* library, const char* name) {
 #include "driver/cuda_functions.inc"
 #include "sim/extra_functions.inc"
 #undef GVB_CUDA
-#define GVB_NVML(name, params) using name##_t = nvmlReturn_t(*) params;
+#define GVB_NVML(name, version, params) using name##_t = nvmlReturn_t(*) params;
 #include "driver/nvml_functions.inc"
 #include "sim/nvml/extra_functions.inc"
 #undef GVB_NVML
@@ -40,7 +40,7 @@ inline void* symbol(const char* library, const char* name) {
 #include "driver/cuda_functions.inc"
 #include "sim/extra_functions.inc"
 #undef GVB_CUDA
-#define GVB_NVML(name, params) \
+#define GVB_NVML(name, version, params) \
   inline const name##_t name = reinterpret_cast<name##_t>(symbol("libnvidia-ml.so.1", #name));
 #include "driver/nvml_functions.inc"
 #include "sim/nvml/extra_functions.inc"

@@ -10,7 +10,7 @@
 
 namespace gvb::abi {
 
-#define GVB_NVML(name, params) extern "C" __attribute__((visibility("default"))) nvmlReturn_t name params;
+#define GVB_NVML(name, version, params) extern "C" __attribute__((visibility("default"))) nvmlReturn_t name params;
 #include "driver/nvml_functions.inc"
 #include "sim/nvml/extra_functions.inc"
 #undef GVB_NVML
