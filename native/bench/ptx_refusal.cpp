@@ -43,8 +43,8 @@ constexpr Since kSince[] = {{"6.3", "10.0", "410"},
                             {"8.4", "12.4", "550"}};
 
 std::string driver_of(const Cuda& cuda) {
-  int version = 0;
-  if (!cuda.api.cuDriverGetVersion || cuda.api.cuDriverGetVersion(&version) != abi::CUDA_SUCCESS) return "this driver";
+  const int version = driver_version(cuda.api);
+  if (version == 0) return "this driver";
   return "this driver, of CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ",";
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "driver/code_owner.h"
+#include "driver/driver_branches.h"
 #include "driver/libcuda_images.h"
 
 namespace gvb {
@@ -39,15 +40,41 @@ void Cuda::fail(CUresult code, const char* call, const char* attempt) const {
   throw CallFailure(FailureKind::kCuda, code, error_name(code), call, attempt);
 }
 
+namespace {
+
+std::string cuda_version_text(int version) {
+  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string newer_driver(int version) {
+  std::string branch;
+  for (const DriverBranch& each : kDriverBranches)
+    if (branch.empty() && each.cuda_version >= version) branch = std::string(" (branch ") + each.name + ")";
+  return "it needs a newer driver: " + cuda_version_text(version) + branch + " or later.";
+}
+
+}  // namespace
+
 void Cuda::fail_missing(const char* name) const {
   const std::string what = std::string(name) + " is not ";
   const std::string on_path = std::string(" on the ") + to_string(path) + " path";
   const size_t index = cuda_function_index(name);
+  const int version = index < kCudaFunctionCount ? kCudaFunctions[index].version : 0;
+  std::string why;
   // The driver exports it, so the driver is not too old: the library that answers the look-up hides it.
-  const bool is_hidden = index < kCudaFunctionCount && slot(tables_.reference_of(path), index) != nullptr;
-  MissingFunction missing(is_hidden ? what + "given out by " + looked_up_by(tables_, path) + on_path +
-                                          ", though the driver has it."
-                                    : what + "offered by this driver" + on_path + "; it needs a newer driver.");
+  if (version != 0 && slot(tables_.reference_of(path), index) != nullptr) {
+    const std::string layer = looked_up_by(tables_, path);
+    why = "given out by " + layer + on_path + ", though the driver has it: use a version of " + layer +
+          " that passes it on, or measure without it.";
+  } else {
+    const int known = driver_version(tables_.of(SymbolPath::kBare));
+    why =
+        "offered by this driver" + on_path + "; " +
+        (known == 0 || version > known ? newer_driver(version)
+                                       : "drivers have it since " + cuda_version_text(version) +
+                                             ": reinstall the driver, or remove the library that stands in its place.");
+  }
+  MissingFunction missing(what + why);
   missing.function = name;
   throw missing;
 }

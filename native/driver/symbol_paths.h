@@ -18,6 +18,9 @@ const char* to_string(SymbolPath path);
 
 using DlsymFunction = void* (*)(void*, const char*);
 
+// The CUDA version of the driver, such as 12020; 0 if it does not say.
+int driver_version(const CudaApi& api);
+
 // libc's own dlsym, read from libc's symbol table, so that a preloaded dlsym cannot replace it.
 DlsymFunction libc_dlsym();
 

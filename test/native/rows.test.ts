@@ -56,7 +56,7 @@ describe('a layer that hands out another ABI of a function', () => {
     expect(result?.status).toBe('ok');
     expect(result?.details.cuCtxCreate).toEqual({
       processes: 1,
-      unsupported: `cuCtxCreate_v2 is not given out by ${library} on the runtime path, though the driver has it.`,
+      unsupported: `cuCtxCreate_v2 is not given out by ${library} on the runtime path, though the driver has it: use a version of ${library} that passes it on, or measure without it.`,
     });
   });
 });

@@ -133,7 +133,7 @@ describe('a function that a layer hides', () => {
     });
     const rows = result?.details.sizes as { api: string; unsupported?: string }[];
     expect(rows.find(({ api }) => api === 'cuMemAllocAsync')?.unsupported).toBe(
-      `cuMemAllocAsync is not given out by ${library(layer)} on the ${path} path, though the driver has it.`,
+      `cuMemAllocAsync is not given out by ${library(layer)} on the ${path} path, though the driver has it: use a version of ${library(layer)} that passes it on, or measure without it.`,
     );
   });
 });

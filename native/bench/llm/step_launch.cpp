@@ -7,18 +7,12 @@ namespace {
 // Since CUDA 12.3 such a launch can be captured as the first of a graph (release notes).
 constexpr int kLeastDriver = 12030;
 
-int driver_version(const Cuda& cuda) {
-  int version = 0;
-  const auto read = cuda.api.cuDriverGetVersion;
-  return read != nullptr && read(&version) == abi::CUDA_SUCCESS ? version : 0;
-}
-
 }  // namespace
 
 StepLaunch::StepLaunch(const DeviceSession& session)
     : cuda_(session.cuda),
       hopper_(compute_capability(cuda_, session.device).major >= 9),
-      overlaps_(hopper_ && cuda_.api.cuLaunchKernelEx != nullptr && driver_version(cuda_) >= kLeastDriver) {}
+      overlaps_(hopper_ && cuda_.api.cuLaunchKernelEx != nullptr && driver_version(cuda_.api) >= kLeastDriver) {}
 
 void StepLaunch::operator()(abi::CUstream stream, abi::CUfunction kernel, const Grid& grid, void** parameters) const {
   if (overlaps_) {
