@@ -734,6 +734,8 @@ export interface FailedCall {
   code: number;
   name: string;
   call: string;
+  /** What to do about a function that every measurement needs and that is not there; null: the call failed. */
+  missing: string | null;
 }
 
 export interface NativeDevice {

@@ -68,7 +68,8 @@ function whatStops(facts: Facts): Finding[] {
       ...facts.environment,
     });
     const cause = remedy ? ` ${remedy.cause}.` : '';
-    found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code}).${cause}`, remedy?.command ?? null));
+    const said = cuda.missing ?? `${cuda.call} returned ${cuda.name} (${cuda.code}).${cause}`;
+    found.push(finding('error', said, remedy?.command ?? null));
   }
   if (!cuda && inspection.devices.length === 0)
     found.push(finding('error', 'The driver lists no GPU.', 'nvidia-smi -L'));

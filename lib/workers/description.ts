@@ -1,5 +1,6 @@
 /** A worker's description of itself: which driver it sees, who owns each function, which preloads took effect. */
 import type { Inspection, Provenance, Target } from '../native/addon-types.js';
+import { BenchError } from '../errors/bench-error.js';
 import { CudaError } from '../native/errors.js';
 import type { Worker } from './worker.js';
 
@@ -39,5 +40,8 @@ export async function describe(worker: Worker, target: Target, signal?: AbortSig
 }
 
 /** Why the worker cannot look for GPUs at all; null if it can. */
-export const failureToLook = ({ inspection: { cuda } }: Description): CudaError | null =>
-  cuda && new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+export function failureToLook({ inspection: { cuda } }: Description): Error | null {
+  if (cuda === null) return null;
+  if (cuda.missing !== null) return new BenchError('FUNCTION_MISSING', `No GPU can be found: ${cuda.missing}`);
+  return new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+}

@@ -79,6 +79,8 @@ struct Fields<FailedCall> : FieldsOf<FailedCall> {
     visit(GVB_FIELD(code));
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(call));
+    visit(GVB_FIELD(missing).says(
+        "What to do about a function that every measurement needs and that is not there; null: the call failed."));
   }
 };
 

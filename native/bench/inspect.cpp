@@ -90,7 +90,7 @@ NvmlState inspect_nvml(const NvmlApi& nvml) {
   const abi::nvmlReturn_t code = nvml.nvmlInit_v2();
   if (code != NVML_SUCCESS) {
     const char* text = nvml.nvmlErrorString ? nvml.nvmlErrorString(code) : nullptr;
-    return {std::nullopt, FailedCall{code, text ? text : "unknown code", "nvmlInit_v2"}};
+    return {std::nullopt, FailedCall{code, text ? text : "unknown code", "nvmlInit_v2", std::nullopt}};
   }
   std::array<char, 96> version{};
   if (nvml.nvmlSystemGetDriverVersion &&
@@ -120,10 +120,11 @@ Inspection inspect(const Driver& driver) {
     GVB_CALL(cuda, "counting devices", cuDeviceGetCount, &count);
     for (int ordinal = 0; ordinal < count; ++ordinal) out.devices.push_back(describe(driver, cuda, ordinal));
   } catch (const CallFailure& failure) {
-    out.cuda = FailedCall{failure.code, failure.name, failure.call};
+    out.cuda = FailedCall{failure.code, failure.name, failure.call, std::nullopt};
   } catch (const MissingFunction& missing) {
     // What cuGetProcAddress says of a function that there is not.
-    out.cuda = FailedCall{abi::CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "cuGetProcAddress of " + missing.function};
+    out.cuda = FailedCall{abi::CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "cuGetProcAddress of " + missing.function,
+                          missing.what()};
   }
   // Not earlier: a libcuda.so.1 may load the real driver only now.
   out.simulated = driver.simulated;

@@ -35,6 +35,7 @@ struct DeviceInfo {
 struct FailedCall {
   int code = 0;
   std::string name, call;
+  std::optional<std::string> missing;
 };
 
 struct Inspection {

@@ -20,7 +20,7 @@ export interface Look {
 
 const PROBE_DEADLINE_MS = 120_000;
 
-/** Rejects with CudaError if the worker cannot look for GPUs at all. */
+/** Rejects with CudaError or BenchError if the worker cannot look for GPUs at all. */
 export async function attestWorker(worker: Worker, system: System, look: Look): Promise<Attested> {
   const { phase, target, signal } = look;
   const description = await describe(worker, target, signal);

@@ -38,7 +38,7 @@ describe('findings', () => {
     [
       'hidden GPUs',
       {
-        ...seen({ cuda: { code: 100, name: 'CUDA_ERROR_NO_DEVICE', call: 'cuInit' } }),
+        ...seen({ cuda: { code: 100, name: 'CUDA_ERROR_NO_DEVICE', call: 'cuInit', missing: null } }),
         environment: { CUDA_VISIBLE_DEVICES: '' },
       },
       /cuInit returned CUDA_ERROR_NO_DEVICE \(100\)/,
@@ -46,7 +46,7 @@ describe('findings', () => {
     ],
     [
       'a driver out of step',
-      seen({ cuda: { code: 803, name: 'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH', call: 'cuInit' } }),
+      seen({ cuda: { code: 803, name: 'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH', call: 'cuInit', missing: null } }),
       /803/,
       'sudo reboot',
     ],
