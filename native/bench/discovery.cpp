@@ -1,6 +1,7 @@
 #include "bench/discovery.h"
 
 #include "base/clock.h"
+#include "bench/nvml_query.h"
 #include "driver/code_owner.h"
 #include "driver/driver.h"
 
@@ -16,10 +17,6 @@ constexpr std::array<const char*, kDiscoverySteps> kFunctions = {
 
 size_t index_of(DiscoveryStep step) { return static_cast<size_t>(step); }
 
-[[noreturn]] void fail_without(const std::string& what) {
-  throw Failure(FailureKind::kFunctionMissing, what + "; GPU discovery needs NVML, which comes with the driver.");
-}
-
 size_t slot_of(const std::string& function) {
   size_t index = 0;
   while (kNvmlFunctions[index] != function) ++index;
@@ -34,7 +31,7 @@ class Questions {
   template <class Function, class... Arguments>
   bool ask(DiscoveryStep step, abi::nvmlReturn_t also, Function function, Arguments... arguments) {
     const char* name = kFunctions[index_of(step)];
-    if (!function) fail_without(std::string(name) + " is not offered by this libnvidia-ml.so.1");
+    require_nvml(function, name);
     const int64_t called = now_ns();
     const abi::nvmlReturn_t code = function(arguments...);
     pass_.steps_ns[index_of(step)] += static_cast<double>(now_ns() - called);
@@ -121,7 +118,8 @@ Discovery measure_discovery(const DiscoveryRequest& request, const CancelToken& 
   if (!nvml.path) {
     // Throws the driver's own error if there is no driver at all.
     Driver::load(request.simulated_driver);
-    fail_without("There is no libnvidia-ml.so.1");
+    throw Failure(FailureKind::kFunctionMissing,
+                  "There is no libnvidia-ml.so.1; GPU discovery needs NVML, which comes with the driver.");
   }
   out.functions = called_functions(nvml);
   Discovered found = discover(nvml.dlsym);

@@ -61,7 +61,9 @@ std::optional<Connection> connection_at(abi::nvmlGpuTopologyLevel_t level) {
   return std::nullopt;
 }
 
-std::optional<Connection> connection_of(const NvmlApi& nvml, const GpuPair& pair) {
+std::optional<Connection> connection_of(const NvmlApi& nvml, const GpuPair& pair, const NvLinks& nvlinks) {
+  // Nobody says whether the NVLinks between the two are in use.
+  if (!nvml.nvmlDeviceGetP2PStatus && nvlinks.to_peer > 0) return std::nullopt;
   const auto nvlink = kAskLink.value<abi::nvmlGpuP2PStatus_t>("nvmlDeviceGetP2PStatus", nvml.nvmlDeviceGetP2PStatus,
                                                               pair.own, pair.peer, abi::NVML_P2P_CAPS_INDEX_NVLINK);
   if (nvlink == abi::NVML_P2P_STATUS_OK) return Connection::kNvLink;
@@ -86,7 +88,7 @@ GpuLink read_gpu_link(DeviceSession& session, const GpuLinkRequest& request) {
   const GpuPair pair = {session.nvml_device, nvml_handle(nvml, request.peer)};
   if (!pair.own || !pair.peer) return link;
   const NvLinks nvlinks = nvlinks_of(nvml, pair);
-  link.connection = connection_of(nvml, pair);
+  link.connection = connection_of(nvml, pair, nvlinks);
   link.nvlinks = nvlinks.all;
   link.peer_nvlinks = link.connection == Connection::kNvLink ? nvlinks.to_peer : 0;
   link.nvlink_mbs = nvlink_speed(nvml, pair.own);

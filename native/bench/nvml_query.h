@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "driver/api_tables.h"
+#include "driver/error.h"
 
 namespace gvb {
 
@@ -17,6 +19,15 @@ using NvmlRefusals = std::vector<NvmlRefusal>;
 
 inline void note_refusal(NvmlRefusals* refusals, const char* call, abi::nvmlReturn_t code) {
   if (refusals) refusals->push_back({call, code});
+}
+
+// Returns the function, or throws kFunctionMissing if this NVML lacks it.
+template <class Function>
+Function require_nvml(Function function, const char* name) {
+  if (function) return function;
+  throw Failure(FailureKind::kFunctionMissing, std::string(name) +
+                                                   " is not offered by this libnvidia-ml.so.1: install the one that "
+                                                   "belongs to the driver, or a newer driver.");
 }
 
 struct NvmlQuery {

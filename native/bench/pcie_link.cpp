@@ -21,8 +21,10 @@ PcieLink link_of(const DeviceSession& session) {
   const auto value = [&](const char* call, auto function) {
     return ask.value<unsigned>(call, function, session.nvml_device);
   };
-  link.generation = value("nvmlDeviceGetCurrPcieLinkGeneration", nvml.nvmlDeviceGetCurrPcieLinkGeneration);
-  link.width = value("nvmlDeviceGetCurrPcieLinkWidth", nvml.nvmlDeviceGetCurrPcieLinkWidth);
+  const auto needed = [&](const char* call, auto function) { return value(call, require_nvml(function, call)); };
+  // Without them no rate could be judged.
+  link.generation = needed("nvmlDeviceGetCurrPcieLinkGeneration", nvml.nvmlDeviceGetCurrPcieLinkGeneration);
+  link.width = needed("nvmlDeviceGetCurrPcieLinkWidth", nvml.nvmlDeviceGetCurrPcieLinkWidth);
   link.max_generation = value("nvmlDeviceGetMaxPcieLinkGeneration", nvml.nvmlDeviceGetMaxPcieLinkGeneration);
   link.max_width = value("nvmlDeviceGetMaxPcieLinkWidth", nvml.nvmlDeviceGetMaxPcieLinkWidth);
   return link;

@@ -115,6 +115,8 @@ class Start {
     out_.began_at_ns = now_ns();
     const Driver& driver = load();
     const Cuda cuda = driver.cuda(request_.path);
+    if (!request_.keep && request_.context_api == ContextApi::kPrimary)
+      cuda.require(cuda.api.cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease_v2");
     auto context = first_result(driver, cuda);
     describe(driver, cuda);
     if (request_.keep) {

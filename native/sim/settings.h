@@ -142,8 +142,8 @@ struct Settings {
 struct Environment {
   Settings settings;
   std::vector<Failure> failures;
-  std::string record;              // folder for the record of calls; empty: none
-  std::vector<Function> recorded;  // the functions to record; empty: all
+  std::string record;               // folder for the record of calls; empty: none
+  std::vector<Function> recorded;   // the functions to record; empty: all
   std::vector<std::string> hidden;  // functions that this process's driver and NVML lack
   std::string error;
 };

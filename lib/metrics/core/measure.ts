@@ -29,7 +29,7 @@ import { ownSignal } from '../../workers/own-signal.js';
 import { Once } from './once.js';
 import { GIB } from './units.js';
 import { resolveOptions } from './options.js';
-import { doesNotFit, isOutOfMemory } from './row-state.js';
+import { doesNotFit, isMissingFunction, isOutOfMemory } from './row-state.js';
 
 /** The check that fails if state of a metric's tenants could not be removed. */
 export const CLEAN_UP = 'state of tenants removed';
@@ -109,7 +109,7 @@ export async function measureMetric(
     return withCheckedDetails(definition, withCleanUp(toResult(definition, resolved, vouched, opened[0]), left));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (opening && definition.where === 'process') throw error;
+    if (opening && definition.where === 'process' && !isMissingFunction(error)) throw error;
     const isFull = isOutOfMemory(error) && (await isShortOfMemory(context, opening ? undefined : opened[0]));
     const state = isFull ? unsupported(doesNotFit(error)) : stateOf(error);
     if (!state) throw error;
@@ -167,7 +167,7 @@ async function isShortOfMemory({ truth, leastMemoryBytes }: MeasureContext, sess
 function stateOf(error: unknown): Measured | null {
   if (error instanceof CudaError) return withoutNumber('failed', error.message);
   if (!(error instanceof BenchError)) return null;
-  if (error.code === 'FUNCTION_MISSING') return withoutNumber('unsupported', error.message);
+  if (isMissingFunction(error)) return withoutNumber('unsupported', error.message);
   if (error.code === 'INVALID_RESULT') return withoutNumber('invalid', error.message);
   if (error.code === 'WORKER') return withoutNumber('failed', error.message);
   return null;

@@ -15,6 +15,10 @@ export const isOutOfMemory = (error: unknown): error is CudaError =>
 /** The reason for which a metric has no number where an allocation that all of it needs was refused. */
 export const doesNotFit = ({ message }: CudaError): string => `it does not fit into the memory: ${message}`;
 
+/** Whether the driver, the GPU or a layer does not offer what was asked for. */
+export const isMissingFunction = (error: unknown): error is BenchError & { code: 'FUNCTION_MISSING' } =>
+  error instanceof BenchError && error.code === 'FUNCTION_MISSING';
+
 /** Measured, or unsupported because `what`, as in `4 tenants`, do not fit into memory. */
 export async function unlessFull<Details>(
   what: string,
@@ -32,6 +36,6 @@ export async function unlessFull<Details>(
 export function rowState(error: unknown): RowState | null {
   if (error instanceof CudaError) return STICKY.has(error.code) ? null : { failed: error.message };
   if (!(error instanceof BenchError) || error instanceof UnprovenProcess) return null;
-  if (error.code === 'FUNCTION_MISSING') return { unsupported: error.message };
+  if (isMissingFunction(error)) return { unsupported: error.message };
   return error.code === 'INVALID_RESULT' ? { failed: error.message } : null;
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { choice, count, interval, quantity, rows as table, text } from '../core/details.js';
+import { isTold } from '../isolation/shared/faults.js';
 import { STEPS } from '../tenants/fresh-processes.js';
 import { MIB, NS_PER_US } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -203,7 +204,7 @@ export const sentences = (rows: readonly CrashRow[], patienceMs: number): string
 
 function toldCheck(name: string, rows: readonly CrashRow[]): Check {
   const wrong = rows.flatMap(({ crash, all }) =>
-    all.flatMap(({ what }) => (what === crash.expected ? [] : [`${crash.name}: ${what ?? 'nothing'}`])),
+    all.flatMap(({ what }) => (isTold(what, crash.expected) ? [] : [`${crash.name}: ${what ?? 'nothing'}`])),
   );
   return { name, passed: wrong.length === 0, detail: unique(wrong).join('; ') || rows.map(said).join('; ') };
 }

@@ -7,7 +7,7 @@ import { askSession } from '../../workers/session-task.js';
 import { WorkerEnded } from '../../workers/worker.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
-import { isOutOfMemory, unlessFull } from '../core/row-state.js';
+import { isMissingFunction, isOutOfMemory, unlessFull } from '../core/row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
 import { contextOf } from '../tenants/tenants.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -88,6 +88,7 @@ class Play {
       code = await fault.raise(stage);
     } catch (error) {
       this.#context.signal.throwIfAborted();
+      if (isMissingFunction(error)) throw error;
       notRaised = messageOf(error);
     }
     this.#hasRaised = true;
@@ -207,7 +208,7 @@ async function raiseAll(context: MeasureContext, plan?: FaultPlan) {
       });
     } catch (error) {
       context.signal.throwIfAborted();
-      if (attempts === 0) throw error;
+      if (attempts === 0 || (isMissingFunction(error) && !isHarmed)) throw error;
       notMeasured = messageOf(error);
     }
     if (isHarmed) await context.system.recover?.();

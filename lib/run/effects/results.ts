@@ -2,17 +2,20 @@
 import type { MetricResult, ResultWithoutNumber, RunDocument } from '../../results/document.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { messageOf } from '../../errors/message-of.js';
-import { doesNotFit, isOutOfMemory } from '../../metrics/core/row-state.js';
+import { doesNotFit, isMissingFunction, isOutOfMemory } from '../../metrics/core/row-state.js';
 import { type MetricDefinition, resultHead } from '../../metrics/core/metric.js';
 import { BenchError } from '../../errors/bench-error.js';
 
 /** The result of a metric whose measurement threw an error. */
 export function failedResult(definition: MetricDefinition, error: unknown): MetricResult {
   if (isOutOfMemory(error)) return emptyResult(definition, 'unsupported', doesNotFit(error));
-  return emptyResult(definition, isInvalid(error) ? 'invalid' : 'failed', messageOf(error));
+  return emptyResult(definition, statusOf(error), messageOf(error));
 }
 
-const isInvalid = (error: unknown): boolean => error instanceof BenchError && error.code === 'INVALID_RESULT';
+function statusOf(error: unknown): ResultWithoutNumber['status'] {
+  if (isMissingFunction(error)) return 'unsupported';
+  return error instanceof BenchError && error.code === 'INVALID_RESULT' ? 'invalid' : 'failed';
+}
 
 /** A result without a measurement, with the reason. */
 export function emptyResult(

@@ -118,6 +118,7 @@ Row make_row(DeviceSession& session, const GemmRatesRequest& request, Number num
     row.product->prepare({request.least_launches, request.least_ns});
   } catch (const Failure& failure) {
     if (failure.kind() != FailureKind::kFunctionMissing) throw;
+    row.product.reset();
     row.rate.unsupported = failure.what();
   }
   return row;

@@ -5,6 +5,7 @@ import { processContext } from '../../tenants/tenants.js';
 import type { Check } from '../../../results/document.js';
 import { invalidBy, type Measured } from '../../core/metric.js';
 import { type Noticed, STALL_MS } from '../watched-victim.js';
+import { isTold } from './faults.js';
 
 const bystander = choice(['victim', 'new tenant'], 'A process that a fault should not end');
 
@@ -66,7 +67,7 @@ export function harm({ error, wrong, longestStallMs }: Noticed): string {
 }
 
 const hasPassed = ({ code, expectedCode, victim, newTenant }: Omit<FaultRow, 'passed'>): boolean =>
-  code === expectedCode && victim === UNHARMED && newTenant === STARTS;
+  isTold(code, expectedCode) && victim === UNHARMED && newTenant === STARTS;
 
 export function rowOf({ died = [], ...row }: Omit<FaultRow, 'passed'>): FaultRow {
   return { ...row, ...(died.length > 0 && { died }), passed: hasPassed(row) };
@@ -86,7 +87,7 @@ function findings({ expectedCode, code, victim, newTenant, unexplained = [] }: F
   if (code === null) return [];
   const isExplained = (who: Bystander) => unexplained.every((death) => death.who !== who);
   return [
-    ...(code === expectedCode ? [] : [`the tenant was told ${code}, not ${expectedCode}`]),
+    ...(isTold(code, expectedCode) ? [] : [`the tenant was told ${code}, not ${expectedCode}`]),
     ...(victim !== UNHARMED && isExplained('victim') ? [`its neighbour: ${victim}`] : []),
     ...(newTenant !== STARTS && isExplained('new tenant') ? [`a new tenant did not start: ${newTenant}`] : []),
   ];

@@ -43,6 +43,13 @@ const STOPS = 20;
 export const codeOf = ({ code, name }: { code: number; name: string }): string | null =>
   code === 0 ? null : `${name} (${code})`;
 
+/** What the addon says in place of a name if the driver has no cuGetErrorName. */
+const UNNAMED = 'unknown code';
+
+/** Compares texts of `codeOf`, or signals; if the driver names no codes, their numbers decide. */
+export const isTold = (told: string | null, expected: string): boolean =>
+  told === expected || (told?.startsWith(`${UNNAMED} `) === true && expected.endsWith(told.slice(UNNAMED.length)));
+
 const kernelFault = (name: string, fault: FaultKind, expectedCode: string): Fault => ({
   name,
   expectedCode,

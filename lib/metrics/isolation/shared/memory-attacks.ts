@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AttackAnswer, AttackRequest, Bait } from '../../../native/addon-types.js';
 import { askSession } from '../../../workers/session-task.js';
 import type { WorkerTenant } from '../../../workers/worker-tenant.js';
+import { rowState } from '../../core/row-state.js';
 import { outcomeOf, type SurfaceRow } from './surfaces.js';
 import type { Tag } from './tag.js';
 
@@ -33,6 +34,20 @@ const without = (surface: string, transition: string, reason: string): SurfaceRo
   bytes: null,
 });
 
+/** The rows of an attack, or those of its reason if the driver lacks a function that it needs. */
+async function unlessMissing(
+  rows: (reason: string) => SurfaceRow[],
+  attack: () => Promise<SurfaceRow[]>,
+): Promise<SurfaceRow[]> {
+  try {
+    return await attack();
+  } catch (error) {
+    const state = rowState(error);
+    if (state !== null && 'unsupported' in state) return rows(state.unsupported);
+    throw error;
+  }
+}
+
 export class Attacker {
   readonly #tenant: WorkerTenant;
   readonly #victim: WorkerTenant;
@@ -48,7 +63,7 @@ export class Attacker {
 
   /** The last one crashes the process. */
   async all(): Promise<SurfaceRow[]> {
-    return [...(await this.#handles()), await this.#descriptor(), await this.#address()];
+    return [...(await this.#handles()), ...(await this.#descriptor()), await this.#address()];
   }
 
   #ask(attack: AttackRequest['attack'], target: string): Promise<AttackAnswer> {
@@ -61,21 +76,26 @@ export class Attacker {
     const { ipcHandle, staleHandle, noIpc, bytes } = this.#bait;
     const rows = (reason: string) => ['forged', 'stale'].map((transition) => without(IPC, transition, reason));
     if (ipcHandle === null || staleHandle === null) return rows(noIpc ?? 'there are no handles');
-    const given = await this.#ask('ipcHandle', ipcHandle);
-    if (given.code !== 0) return rows(`a handle that was given is refused: ${given.name} (${given.code})`);
-    const control = given.taggedBytes === bytes ? 'passed' : 'failed';
-    return [
-      judged(IPC, 'forged', control, await this.#ask('ipcHandle', forged(ipcHandle))),
-      judged(IPC, 'stale', control, await this.#ask('ipcHandle', staleHandle)),
-    ];
+    return unlessMissing(rows, async () => {
+      const given = await this.#ask('ipcHandle', ipcHandle);
+      if (given.code !== 0) return rows(`a handle that was given is refused: ${given.name} (${given.code})`);
+      const control = given.taggedBytes === bytes ? 'passed' : 'failed';
+      return [
+        judged(IPC, 'forged', control, await this.#ask('ipcHandle', forged(ipcHandle))),
+        judged(IPC, 'stale', control, await this.#ask('ipcHandle', staleHandle)),
+      ];
+    });
   }
 
-  async #descriptor(): Promise<SurfaceRow> {
+  async #descriptor(): Promise<SurfaceRow[]> {
     const { descriptor, noDescriptor } = this.#bait;
     const surface = 'shareable handle';
-    if (descriptor < 0) return without(surface, 'not given', noDescriptor ?? 'there is none');
-    const answer = await this.#ask('descriptor', `${this.#victim.worker.pid}:${descriptor}`);
-    return judged(surface, 'not given', this.#control, answer);
+    const rows = (reason: string) => [without(surface, 'not given', reason)];
+    if (descriptor < 0) return rows(noDescriptor ?? 'there is none');
+    return unlessMissing(rows, async () => {
+      const answer = await this.#ask('descriptor', `${this.#victim.worker.pid}:${descriptor}`);
+      return [judged(surface, 'not given', this.#control, answer)];
+    });
   }
 
   async #address(): Promise<SurfaceRow> {
