@@ -94,6 +94,10 @@ export function program(): Command {
 }
 
 const SELECTORS = "metric ids, globs over ids, categories, or all, e.g. OH-001 'OH-*' overhead";
+const DEVICES = [
+  '--device <index|uuid,...>',
+  'the GPU to measure; of several, the first is measured, and metrics of several GPUs take them in this order (default: the first entry of CUDA_VISIBLE_DEVICES, else 0, and all that are visible)',
+] as const;
 const FOR = [
   '--for <purpose>',
   'measure what matters for serving, training, notebooks or strict-tenants (compare: 24, 21, 29, 53 min for two systems); selectors add to it (default: none)',
@@ -203,7 +207,7 @@ function addRounds(command: Command, what: string): Command {
       'plan how many rounds detect effects of this size, e.g. 5%, from a pilot of 5 rounds that is not part of the result (default: none)',
     )
     .option('--max-rounds <n>', 'maximum number of rounds that --detect may plan (default: 50)')
-    .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
+    .option(...DEVICES)
     .option(
       '--output <dir>',
       'summary.json, report.md, report.html, raw/ with every finished round, logs/ (default: results/<time>-<systems>)',
@@ -344,7 +348,7 @@ function addMonitor(root: Command): void {
       '--json',
       'one JSON object per sample and line on stdout (default: a live table, or a line per second if stdout is no terminal)',
     )
-    .option('--device <index|uuid>', 'a GPU to watch; repeatable (default: all GPUs of the machine)', repeatable)
+    .option('--device <index|uuid,...>', 'a GPU to watch; repeatable (default: all GPUs of the machine)', repeatable)
     .option('--simulate', 'watch the simulated GPU even if a driver exists (default: off)')
     .action(async (raw: RawMonitorOptions) => done((await import('./commands/monitor.js')).monitor(raw)));
 }
@@ -376,7 +380,7 @@ function addRun(root: Command): void {
     .description('Measure the GPU in the current environment; without a driver, the simulated GPU')
     .argument('[selector...]', `${SELECTORS} (default: the set of a first run, about 44 s; all: 6 min)`)
     .option(...FOR)
-    .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
+    .option(...DEVICES)
     .option(...PROFILE)
     .option('--output <dir>', 'summary.json, report.md, report.html, raw/ and logs/ (default: none)');
   addOutputs(addMeasuring(command, 'quick')).action(async (selectors: string[], options: RawOutputRunOptions) =>

@@ -13,12 +13,22 @@ export const isInstance = (name: string): boolean => /^MIG-/i.test(name);
 export const instanceVariables = (uuid: string): Record<string, string> =>
   isInstance(uuid) ? { CUDA_VISIBLE_DEVICES: uuid } : {};
 
+/** The entries of --device or CUDA_VISIBLE_DEVICES. */
+export const entriesOf = (list: string): string[] => list.split(',').map((entry) => entry.trim());
+
+/** The entry of the measured GPU. */
+export const firstEntry = (list: string | undefined): string | undefined =>
+  list === undefined ? undefined : entriesOf(list)[0];
+
+/** The GPUs whose UUID begins so; like the driver, a UUID is known by any beginning that only it has. */
+export const beginning = <Gpu extends NamedGpu>(gpus: readonly Gpu[], name: string): Gpu[] =>
+  name.length > 'GPU-'.length ? gpus.filter(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase())) : [];
+
 /** Undefined if none has that name. */
 export function findGpu<Gpu extends NamedGpu>(gpus: readonly Gpu[], name: string): Gpu | undefined {
   if (/^\d+$/.test(name)) return gpus.find(({ index }) => index === Number(name));
-  // Like the driver, accepts any unambiguous beginning of a UUID.
-  const matches = gpus.filter(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase()));
-  return name.length > 'GPU-'.length && matches.length === 1 ? matches[0] : undefined;
+  const matches = beginning(gpus, name);
+  return matches.length === 1 ? matches[0] : undefined;
 }
 
 /** The list of GPUs for an error message. */

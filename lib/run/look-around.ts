@@ -9,7 +9,7 @@ import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { lookBefore } from './health-summary.js';
-import { type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
+import { cardsOf, type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
 import type { Circumstances } from './resume.js';
 import { describePlan } from './run-document.js';
 import { patienceOf } from './run-request.js';
@@ -53,10 +53,10 @@ export async function lookAround(request: CompareRequest, hooks: CompareHooks): 
   }
 }
 
-function circumstances(request: CompareRequest, description: Description, { device }: Choice): Circumstances {
+function circumstances(request: CompareRequest, description: Description, choice: Choice): Circumstances {
   return {
-    gpu: [gpuInfo(description.inspection, device)],
+    gpu: cardsOf(choice).map((card) => gpuInfo(description.inspection, card)),
     driver: seenDriver(description),
-    plan: describePlan(request, device.index),
+    plan: describePlan(request, choice.device.index),
   };
 }

@@ -54,7 +54,15 @@ async function measureAttested(
   const { uuid } = choice.device;
   const truth = attestation.groundTruth === 'none' ? null : groundTruthOf(request.target, uuid);
   const { system, leastMemoryBytes } = request;
-  const shared = { system, once: new Once(), proofs: lane.proofs, truth, card: choice.device, leastMemoryBytes };
+  const shared = {
+    system,
+    once: new Once(),
+    proofs: lane.proofs,
+    truth,
+    card: choice.device,
+    cards: choice.cards,
+    leastMemoryBytes,
+  };
   const measured = await measureAll(request, hooks, lane, uuid, shared);
   try {
     const { invalid } = request.signal.aborted ? attestation : await lane.lookAgain();

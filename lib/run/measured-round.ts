@@ -11,6 +11,7 @@ import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { emptyResult, sortedById } from './effects/results.js';
 import type { Round } from './finished-round.js';
 import type { Truth } from './look-around.js';
+import { uuidsOf } from './plan/device.js';
 import { makePlan } from './plan/plan.js';
 import { runMetrics } from './run.js';
 import { identity } from './run-document.js';
@@ -79,7 +80,7 @@ async function oneRound(
         ...request,
         plan,
         system,
-        device: choice.device.uuid,
+        device: uuidsOf(choice),
         before,
         headlineOnly,
         leastMemoryBytes: leastMemory(request.systems),

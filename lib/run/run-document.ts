@@ -25,12 +25,12 @@ export function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | '
 export function describePrepared(
   { system }: RunRequest,
   { description, attestation }: Prepared,
-  device: NativeDevice,
+  cards: readonly NativeDevice[],
   { notCheckedAfter, processes }: { notCheckedAfter: string | undefined; processes: ProcessCounts },
 ) {
   return {
     host: hostInfo(),
-    gpu: [gpuInfo(description.inspection, device)],
+    gpu: cards.map((card) => gpuInfo(description.inspection, card)),
     driver: seenDriver(description),
     groundTruth: attestation.groundTruth,
     system: {

@@ -3,7 +3,8 @@ import type { MetricResult, RunDocument } from '../results/document.js';
 import { CLEAN_UP } from '../metrics/core/measure.js';
 import { BenchError } from '../errors/bench-error.js';
 import { removeAbandonedDirectories } from '../systems/process/run-directory.js';
-import { chooseDevice, hiddenGpusOr } from './plan/device.js';
+import { cardsOf, chooseDevice, hiddenGpusOr } from './plan/device.js';
+import { firstEntry } from '../environment/named-gpu.js';
 import { targetWarnings } from './plan/target.js';
 import { healthWarnings, lookBefore, refuseUnhealthy, summariseAfter } from './health-summary.js';
 import { Lane, type Prepared } from './lane.js';
@@ -19,7 +20,8 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
   const startedAt = new Date();
   const began = performance.now();
   const { simulatedDriver } = request.target;
-  const { device, options } = request;
+  const { options } = request;
+  const device = firstEntry(request.device);
   const lane = new Lane(
     request.system,
     { simulatedDriver, device, path: options.path, patience: patienceOf(request, hooks) },
@@ -51,7 +53,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     return {
       ...identity(startedAt),
       durationMs: performance.now() - began,
-      ...describePrepared(request, prepared, choice.device, { notCheckedAfter, processes: lane.proofs.counts }),
+      ...describePrepared(request, prepared, cardsOf(choice), { notCheckedAfter, processes: lane.proofs.counts }),
       ...describeResults(request, results),
       plan: describePlan(request, choice.device.index),
       health: { before: [...before], after },

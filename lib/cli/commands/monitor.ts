@@ -1,4 +1,5 @@
 /** `gpu-virt-bench monitor` */
+import { entriesOf } from '../../environment/named-gpu.js';
 import { durationText, parseDuration } from '../../config/duration.js';
 import { unwritable } from '../../errors/unwritable.js';
 import { UsageError } from '../../errors/usage-error.js';
@@ -68,7 +69,7 @@ export function parseMonitorOptions(raw: RawMonitorOptions): Request {
   });
   const limits = { what: '--duration', shortestMs: SHORTEST_INTERVAL_MS, longestMs: LONGEST_DURATION_MS };
   const durationMs = duration === undefined ? null : parseDuration(duration, limits);
-  return { intervalMs, durationMs, csv, json, devices: device, simulate };
+  return { intervalMs, durationMs, csv, json, devices: device?.flatMap(entriesOf), simulate };
 }
 
 /** The end of the duration, a signal, or an output that cannot be written. */

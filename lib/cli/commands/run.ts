@@ -10,7 +10,7 @@ import { worryText } from '../../results/text/health-text.js';
 import { isSimulated } from '../../results/kinds.js';
 import { duration, plain } from '../../results/text/plain.js';
 import { runReport, WATERMARK } from '../../report/formats/terminal.js';
-import type { Choice } from '../../run/plan/device.js';
+import { type Choice, choiceText } from '../../run/plan/device.js';
 import type { Prepared } from '../../run/lane.js';
 import { type Plan, secondsOf } from '../../run/plan/plan.js';
 import type { RunHooks } from '../../run/run-request.js';
@@ -113,11 +113,11 @@ function runHooks(
 }
 
 /** Called only after a worker has seen the GPU, so that an earlier error is the only output on stderr. */
-function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, { device, because }: Choice): void {
+function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, choice: Choice): void {
   if (target.notice) say(plain(target.notice));
   else if (description.inspection.simulated) say(WATERMARK);
   say(planText(plan));
-  say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because})`));
+  say(plain(choiceText(choice)));
 }
 
 function planText({ metrics: ordered, tier, seed, estimatedSeconds, purpose }: Plan): string {

@@ -2,6 +2,7 @@
 import { capitalised, duration, plain } from '../../results/text/plain.js';
 import type { CompareHooks } from '../../run/compare-request.js';
 import type { Stage } from '../../run/effects/detect.js';
+import { choiceText } from '../../run/plan/device.js';
 import type { System } from '../../systems/system.js';
 import { failureOf } from '../files/output.js';
 import type { ResultDirectory } from '../files/result-directory.js';
@@ -19,11 +20,11 @@ export function displayed(
   let at = '';
   let system = '';
   return {
-    onStart: ({ device, because }, warnings) => {
+    onStart: (choice, warnings) => {
       progress.aside(() => {
         if (intro.length === 0) return;
         for (const line of intro) if (line) say(plain(line));
-        say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because}); results in ${directory}`));
+        say(plain(`${choiceText(choice)}; results in ${directory}`));
         warnings.forEach(warn);
       });
     },

@@ -2,6 +2,7 @@
 import type { ApplicationPath, Tier } from '../../results/document.js';
 import type { MeasureOptions } from '../../metrics/core/metric.js';
 import type { DecoderModel, WorkloadName } from '../../metrics/llm/workloads.js';
+import { entriesOf } from '../../environment/named-gpu.js';
 import { resolveOptions } from '../../metrics/core/options.js';
 import { type Measuring, metricOptions, type MetricOptions } from '../../api/measuring.js';
 import type { ChosenTarget } from '../../run/plan/target.js';
@@ -121,8 +122,12 @@ function checked(options: MeasureOptions) {
 
 /** Whether the device exists is known only once a worker has looked. */
 function parseDevice(text: string | undefined): string | undefined {
-  if (text === undefined || /^\d{1,4}$|^(GPU|MIG)-[0-9a-f-]+$/i.test(text)) return text;
-  throw new UsageError(`Expected --device to be an NVML index or a UUID but received ${quoted(text)}.`);
+  if (text === undefined) return text;
+  const entries = entriesOf(text);
+  if (entries.every((entry) => /^\d{1,4}$|^(GPU|MIG)-[0-9a-f-]+$/i.test(entry))) return entries.join(',');
+  throw new UsageError(
+    `Expected --device to be an NVML index or a UUID, or several of them joined by commas, but received ${quoted(text)}.`,
+  );
 }
 
 export function parseTimeout(text: string | undefined): number | null {

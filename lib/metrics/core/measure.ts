@@ -45,6 +45,8 @@ export interface Surroundings {
   truth?: GroundTruth | null;
   /** The GPU that the coordinator chose. Default: none. */
   card?: MeasureContext['card'];
+  /** The GPUs that the coordinator chose for metrics of several. Default: all that are visible. */
+  cards?: MeasureContext['cards'];
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
   /** Only the value is wanted. Default false. */
@@ -89,6 +91,7 @@ export async function measureMetric(
     },
     proofs,
     card: surroundings.card ?? null,
+    cards: surroundings.cards ?? null,
     truth: surroundings.truth ?? null,
     once: surroundings.once ?? new Once(),
     progress: (step, fraction, warning) =>

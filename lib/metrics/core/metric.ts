@@ -138,6 +138,8 @@ export interface MeasureContext {
   proofs: Pick<ProcessProofs, 'reference' | 'countProgram'>;
   /** The measured GPU as the coordinator's driver lists it; null if no coordinator chose one. */
   card: Pick<NativeDevice, 'index' | 'uuid'> | null;
+  /** The GPUs for metrics of several, the measured one first; null: all that are visible. */
+  cards: readonly Pick<NativeDevice, 'index' | 'uuid'>[] | null;
   /**
    * Readings of the coordinator's NVML, for checks from outside. Null if this process may see the GPU through the
    * layer: if every process is hooked, in a worker, and in a process of the library's caller.

@@ -95,7 +95,13 @@ async function visibleGpus(context: MeasureContext, worker: WorkerTenant): Promi
   const { inspection, environment } = await describe(worker.worker, targetOf(context), context.signal);
   // A worker with the variable lists only the GPUs that it leaves.
   const visible = environment.CUDA_VISIBLE_DEVICES === undefined ? process.env.CUDA_VISIBLE_DEVICES : undefined;
-  return inRankOrder(visibleAmong(inspection.devices, visible), context.options.device);
+  const seen = visibleAmong(inspection.devices, visible);
+  if (context.cards === null) return inRankOrder(seen, context.options.device);
+  return context.cards.map(({ index, uuid }) => {
+    const card = seen.find((device) => device.uuid === uuid);
+    if (card) return card;
+    throw new Unavailable(`the process does not see GPU ${index}, ${uuid}, which --device names`);
+  });
 }
 
 function tooFew(gpus: readonly NativeDevice[], { name, severalGpusBy }: System): string {

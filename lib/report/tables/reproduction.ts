@@ -62,7 +62,7 @@ function compareLine({ simulated }: View, plan: Plan, systems: readonly SystemVi
     plan.tier,
     '--seed',
     String(plan.seed),
-    ...(round ? optionsText(round.plan) : []),
+    ...(round ? optionsText(round) : []),
     ...(systems.some(wasMissing) ? ['--allow-missing'] : []),
     ...(simulated ? ['--simulate'] : []),
   ]);
@@ -88,11 +88,11 @@ const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =
     .join('\n');
 
 /** The command in the caller's environment, as far as it is recorded. */
-function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
+function runLine({ plan, gpu, system }: RunDocument, simulate: readonly string[]): string {
   const settings = isEnvironment({ system }) ? Object.entries(system.settings) : [];
   const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);
   const argv = ['run', ...[...plan.metrics].sort(byMetricId), '--tier', plan.tier, '--seed', String(plan.seed)];
-  return [...variables, commandLine([...argv, ...optionsText(plan), ...simulate])].join(' ');
+  return [...variables, commandLine([...argv, ...optionsText({ plan, gpu }), ...simulate])].join(' ');
 }
 
 /** Notes before the command: how to continue an interrupted comparison, and what the document does not hold. */
@@ -144,11 +144,17 @@ const sizesText = (model: Record<string, number>): string =>
     .map(([name, size]) => `${name}=${size}`)
     .join(',');
 
-function optionsText({ path, device, options }: RunDocument['plan']): string[] {
+/** The GPUs of a list; otherwise the measured one, if it is not the first. */
+function deviceText(device: number, gpus: RunDocument['gpu']): string[] {
+  if (gpus.length > 1) return ['--device', gpus.map(({ index }) => index).join(',')];
+  return device === 0 ? [] : ['--device', String(device)];
+}
+
+function optionsText({ plan: { path, device, options }, gpu }: Pick<RunDocument, 'gpu' | 'plan'>): string[] {
   const number = (name: string) => (typeof options[name] === 'number' ? [`--${name}`, String(options[name])] : []);
   return [
     ...(path === 'runtime' ? [] : ['--path', path]),
-    ...(device === 0 ? [] : ['--device', String(device)]),
+    ...deviceText(device, gpu),
     ...['iterations', 'warmup', 'resolution'].flatMap(number),
     ...(typeof options.workload === 'string' ? ['--workload', options.workload] : []),
     ...(isSizes(options.model) ? ['--model', sizesText(options.model)] : []),

@@ -1,6 +1,7 @@
 /** The environment of a program: that of the system's workers, and what the workload says. */
 import { instanceVariables, isInstance, type NamedGpu } from '../../environment/named-gpu.js';
 import { loaderPath } from '../../systems/process/loader-path.js';
+import type { MeasureContext } from '../../metrics/core/metric.js';
 import type { System, Tenant } from '../../systems/system.js';
 import type { Workload } from '../workload-type.js';
 
@@ -12,8 +13,8 @@ interface ProgramSurroundings {
   caller: NodeJS.ProcessEnv;
   /** The folder of the simulated driver, which the program must find as libcuda.so.1; null where it is not simulated. */
   simulatedDriver: string | null;
-  /** The GPU that the program is meant to use; null where the system shows only that one, or it is not known. */
-  gpu: NamedGpu | null;
+  /** The GPUs that the program is meant to use, in this order; none where the system decides, or they are not known. */
+  gpus: readonly NamedGpu[];
 }
 
 /**
@@ -27,26 +28,33 @@ export type ProgramEnvironment = { environment: NodeJS.ProcessEnv } | { refused:
 
 export async function programEnvironment(
   { env, passEnv }: Pick<Workload, 'env' | 'passEnv'>,
-  { system, tenant, caller, simulatedDriver, gpu }: ProgramSurroundings,
+  { system, tenant, caller, simulatedDriver, gpus }: ProgramSurroundings,
 ): Promise<ProgramEnvironment> {
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
   const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));
   if (taken !== undefined) return { refused: `${taken} is set by ${system.name}: remove it from the workload` };
-  const environment = { ...(gpu && onlyGpu(gpu)), ...system.environment(tenant), ...own };
+  const environment = { ...onlyGpus(gpus), ...system.environment(tenant), ...own };
   if (simulatedDriver === null) return { environment };
   const { LD_LIBRARY_PATH: path } = environment;
   const driver = await loaderPath(simulatedDriver);
   return { environment: { ...environment, LD_LIBRARY_PATH: path ? `${driver}:${path}` : driver } };
 }
 
+/** The GPUs of --device; none where the system shows the measured one by itself. */
+export const meantGpus = ({ system, card, cards }: Pick<MeasureContext, 'card' | 'cards' | 'system'>) =>
+  system.showsMeasuredFirst ? [] : (cards ?? (card ? [card] : []));
+
 /**
- * Variables that select the first or another GPU. The driver's own order puts the fastest GPU first, and a MIG instance
+ * Variables that select the first or other GPUs. The driver's own order puts the fastest GPU first, and a MIG instance
  * has no index. A program takes the first GPU without being told; layers read CUDA_VISIBLE_DEVICES as a number, and
  * some fail with it, so for the first GPU it stays unset.
  */
-function onlyGpu({ index, uuid }: NamedGpu): NodeJS.ProcessEnv {
-  if (isInstance(uuid)) return instanceVariables(uuid);
+function onlyGpus(gpus: readonly NamedGpu[]): NodeJS.ProcessEnv {
+  const [first] = gpus;
+  if (!first) return {};
+  if (isInstance(first.uuid)) return instanceVariables(first.uuid);
   const order = { CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
-  return index === 0 ? order : { ...order, CUDA_VISIBLE_DEVICES: String(index) };
+  if (gpus.length === 1 && first.index === 0) return order;
+  return { ...order, CUDA_VISIBLE_DEVICES: gpus.map(({ index }) => index).join(',') };
 }

@@ -13,7 +13,7 @@ import { interceptors } from '../../systems/proof/interception.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
 import { coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
 import { decidingValue } from '../metrics/deciding.js';
-import { programEnvironment } from '../program/program-environment.js';
+import { meantGpus, programEnvironment } from '../program/program-environment.js';
 import type { Expected } from '../proof/proof.js';
 import type { ProcessProof } from '../proof/proof-state.js';
 import { RoundMonitor } from './round-monitor.js';
@@ -96,7 +96,7 @@ async function setUpAndRun(
     system: context.system,
     caller: settings.caller,
     simulatedDriver: context.simulatedDriver,
-    gpu: context.system.showsMeasuredFirst ? null : (context.card ?? null),
+    gpus: meantGpus(context),
   });
   if ('refused' in given) return failedRound(given.refused);
   const readGpu = gpuReader(context);

@@ -4,7 +4,7 @@ import type { Tenant } from '../../systems/system.js';
 import type { Actor } from './actor.js';
 import { BuiltInActor } from './built-in-actor.js';
 import { LONGEST_S, PER_RUN_S } from '../metrics/metrics-of-workload.js';
-import { type ProgramEnvironment, programEnvironment } from '../program/program-environment.js';
+import { meantGpus, type ProgramEnvironment, programEnvironment } from '../program/program-environment.js';
 import { type LifeRequest, ProgramActor } from './program-actor.js';
 import { expectedOf, saidWhileWaiting } from '../round/round-of-runs.js';
 import { failedRun, runOnce } from '../program/run-once.js';
@@ -148,12 +148,12 @@ export class SceneStarts {
 
   #environmentOf(program: Workload, place: number): Promise<ProgramEnvironment> {
     const { settings, context, tenants } = this.#request;
-    const { system, simulatedDriver, card } = context;
+    const { system, simulatedDriver } = context;
     return programEnvironment(program, {
       system,
       simulatedDriver,
       caller: settings.caller,
-      gpu: system.showsMeasuredFirst ? null : (card ?? null),
+      gpus: meantGpus(context),
       tenant: tenants[place] as Tenant,
     });
   }

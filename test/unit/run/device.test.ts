@@ -18,6 +18,28 @@ describe('choosing the device', () => {
   });
   it('prefers --device to CUDA_VISIBLE_DEVICES', () => expect(choose('0', '1')).toBe(0));
 
+  it('takes several in their order, the first of which is measured', () => {
+    const { device: first, cards } = chooseDevice(devices, '1,GPU-0', undefined);
+    expect([first.index, cards?.map(({ index }) => index)]).toEqual([1, [1, 0]]);
+    expect(chooseDevice(devices, '1', undefined).cards).toBeNull();
+  });
+  it.each([
+    ['0,0', /^Expected --device to name each GPU once but received '0,0': two entries are GPU 0, GPU-/],
+    ['1,GPU-1', /two entries are GPU 1, GPU-/],
+    ['0,7', /^Expected --device to be an index from 0 to 1 or a UUID .* but received '?7'? in '0,7'\.$/],
+    ['0,GPU-ffff', /but received 'GPU-ffff' in '0,GPU-ffff'\.$/],
+  ])('refuses the list %s', (requested, reason) => expect(() => choose(requested)).toThrow(reason));
+  it('says that several UUIDs begin with what was given', () => {
+    const alike = [device(0), { ...device(1), uuid: `${device(0).uuid.slice(0, -1)}f` }];
+    const given = device(0).uuid.slice(0, 12);
+    expect(() => chooseDevice(alike, given, undefined)).toThrow(/with which several UUIDs begin\.$/);
+  });
+  it('refuses a list with a MIG instance or a card in MIG mode', () => {
+    const inMig = [device(0), { ...device(1), migMode: 'enabled' as const }];
+    expect(() => chooseDevice(inMig, '0,1', undefined)).toThrow(/a process sees only one MIG instance; name one\.$/);
+    expect(chooseDevice(inMig, '1', undefined).device.index).toBe(1);
+  });
+
   it.each(['2', '7', 'GPU-', 'GPU-ffff', 'gpu'])('refuses --device %s', (requested) =>
     expect(() => choose(requested)).toThrow(/^Expected --device to be an index from 0 to 1 or a UUID .* but received/),
   );
