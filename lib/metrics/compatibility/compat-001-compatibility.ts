@@ -12,6 +12,7 @@ import {
   type JudgedProbe,
   lanesFor,
   notBare,
+  noneWorks,
   notRun,
   probeSystem,
 } from './probe-system.js';
@@ -31,7 +32,7 @@ function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured<Compa
   const probes = oracle.all.map(
     ({ probe, excluded }) => rowOfProbe.get(probe.name) ?? notRun(probe, excluded ?? 'it was not run'),
   );
-  if (judged.length === 0) return unsupported('no probe works natively here', { judged: 0, probes });
+  if (judged.length === 0) return unsupported(noneWorks('no probe', probes), { judged: 0, probes });
   const deaths = deathCheck(oracle, judged);
   const same = judged.filter(({ outcome }) => outcome === 'same').length;
   return {

@@ -75,6 +75,11 @@ async function referenceIn(context: MeasureContext, scene: MetricScene, id: numb
   return reference;
 }
 
+/** The reason of a result without a judged probe: what the first of them needs. */
+export function noneWorks(what: string, [first]: readonly JudgedProbe[]): string {
+  return `${what} works natively here${first ? ` (${first.probe}: ${first.native})` : ''}`;
+}
+
 export const notRun = ({ name: probe, issue }: ProbeRow, reason: string): JudgedProbe => ({
   probe,
   issue,

@@ -9,6 +9,7 @@ import {
   type JudgedProbe,
   lanesFor,
   notBare,
+  noneWorks,
   notRun,
   probeSystem,
   SAME,
@@ -56,7 +57,7 @@ function judge(rounds: readonly JudgedProbe[][], oracle: Oracle): Measured<Grace
   const probes = scenariosOf(rounds, oracle);
   const deaths = deathCheck(oracle, rounds.flat());
   const judged = probes.filter(wasRun);
-  if (judged.length === 0) return unsupported('no scenario works natively here', { judged: 0, probes });
+  if (judged.length === 0) return unsupported(noneWorks('no scenario', probes), { judged: 0, probes });
   const bad = judged.filter(({ passed, repetitions }) => passed < repetitions);
   return {
     ...invalidBy([deaths]),

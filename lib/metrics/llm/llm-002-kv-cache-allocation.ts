@@ -149,7 +149,10 @@ export const kvCacheAllocation: MetricDefinition<KvCacheAllocationDetails> = {
     const states: { mode: PageMode; state: PageRounds | RowState }[] = [];
     for (const mode of MODES) states.push({ mode, state: await tryOut(session, mode) });
     const pageBytes = states.flatMap(({ state }) => ('pageBytes' in state ? [state.pageBytes] : []))[0];
-    if (pageBytes === undefined) return unsupported('neither virtual memory management nor memory pools');
+    if (pageBytes === undefined) {
+      const why = states.flatMap(({ state }) => ('unsupported' in state ? [state.unsupported] : []));
+      return unsupported(['neither virtual memory management nor memory pools', ...new Set(why)].join(': '));
+    }
     const pages = Math.min(PAGES, Math.floor(limit / 2 / pageBytes));
     const common = { limitBytes: limit, pageBytes, pages };
     if (pages < FEWEST_PAGES)

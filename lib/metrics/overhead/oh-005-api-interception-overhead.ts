@@ -11,7 +11,7 @@ import { DEFAULT_PROFILE, readShippedProfile } from '../../results/shipped-profi
 import { pairSummary, pairSummaryFields } from './pairs.js';
 import { profilePricesSchema } from './oh-005-profiles.js';
 import { profileMean, type ProfileMean } from './profile-mean.js';
-import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../core/metric.js';
+import { type MeasureContext, type MetricDefinition, type ResolvedOptions, unsupported } from '../core/metric.js';
 import { type RowState, rowState } from '../core/row-state.js';
 import { measureFunction } from '../core/measure-function.js';
 
@@ -220,6 +220,8 @@ export const apiInterceptionOverhead: MetricDefinition<ApiInterceptionDetails> =
     const calls = rows.filter(({ name }) => !SYMBOL_RESOLUTION.has(name));
     const profile = await readShippedProfile(DEFAULT_PROFILE);
     const mean = profileMean(calls, profile);
+    const [first] = missing;
+    if (!mean && first && 'unsupported' in first) return unsupported(first.unsupported);
     if (!mean) throw new BenchError('INVALID_RESULT', 'No driver function could be measured.');
     const functions = rows
       .sort((a, b) => a.name.localeCompare(b.name))
