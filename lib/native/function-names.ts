@@ -182,3 +182,33 @@ export const functionNames = [
   'nvmlDeviceRegisterEvents',
   'nvmlEventSetWait_v2',
 ];
+
+/** CUDA versions of the drivers that brought the functions which the oldest of the branches lacks. */
+export const newerFunctions: Readonly<Record<string, number>> = {
+  cuCtxGetDevice_v2: 13000,
+  cuDeviceGetDevResource: 12040,
+  cuDevSmResourceSplitByCount: 12040,
+  cuDevResourceGenerateDesc: 12040,
+  cuGreenCtxCreate: 12040,
+  cuGreenCtxDestroy: 12040,
+  cuGreenCtxGetDevResource: 12040,
+  cuGreenCtxStreamCreate: 12050,
+  cuMemcpyBatchAsync: 12080,
+  nvmlDeviceGetCurrentClocksEventReasons: 12020,
+};
+
+/** Branches of drivers with their CUDA versions, oldest first. */
+export const driverBranches: readonly (readonly [name: string, cudaVersion: number])[] = [
+  ['525', 12000],
+  ['530', 12010],
+  ['535', 12020],
+  ['545', 12030],
+  ['550', 12040],
+  ['555', 12050],
+  ['560', 12060],
+  ['565', 12070],
+  ['570', 12080],
+  ['575', 12090],
+  ['580', 13000],
+  ['590', 13010],
+];

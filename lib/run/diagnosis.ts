@@ -9,6 +9,7 @@ import { messageOf } from '../errors/message-of.js';
 import type { DriverProbe, NativeAddon, Target } from '../native/addon-types.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';
 import { type Interceptor, interceptors } from '../systems/proof/interception.js';
+import { type MissingFunction, missingFunctions } from '../systems/proof/missing-functions.js';
 import { parseVariable } from '../systems/proof/ld-preload.js';
 import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
@@ -39,6 +40,8 @@ export interface Diagnosis {
   /** How many driver functions were looked up on each symbol path. */
   functions: number;
   interceptors: Interceptor[];
+  /** Functions that the driver or NVML lacks, or that a layer hides. */
+  missing: MissingFunction[];
   findings: Finding[];
 }
 
@@ -82,6 +85,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     layer: attestation?.layer ?? null,
     functions: description?.provenance.functions.length ?? 0,
     interceptors: found,
+    missing: description ? missingFunctions(description.provenance) : [],
     findings: list,
   };
 }

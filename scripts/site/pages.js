@@ -31,6 +31,7 @@ const groups = {
     'docs/details.md',
     'docs/method.md',
     'docs/cards.md',
+    'docs/drivers.md',
     'docs/interposer.md',
     'docs/findings-h200.md',
     'docs/findings-h100.md',

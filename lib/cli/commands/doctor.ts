@@ -5,6 +5,7 @@ import { cudaVersion } from '../../results/text/cuda-version.js';
 import { bytes, plain } from '../../results/text/plain.js';
 import { table } from '../../report/tables/table.js';
 import { type Diagnosis, diagnose } from '../../run/diagnosis.js';
+import { lostWithout, type MissingFunction } from '../../systems/proof/missing-functions.js';
 import { environmentSystem } from '../../systems/process/environment.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { checkJson, type RawJson, writeJson } from '../options/json-option.js';
@@ -26,7 +27,7 @@ export async function doctor(options: RawJson & { timeout?: string }): Promise<n
 }
 
 function diagnosisText(diagnosis: Diagnosis): string {
-  const parts = [facts(diagnosis), owners(diagnosis), conclusions(diagnosis)];
+  const parts = [facts(diagnosis), owners(diagnosis), missing(diagnosis), conclusions(diagnosis)];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -83,16 +84,48 @@ const ownerColumns = [
   { title: 'patched', align: 'right' },
 ] as const;
 
-function owners({ functions, interceptors, driver, workerError }: Diagnosis): string {
+function owners({ functions, interceptors, missing: lacking, driver, workerError }: Diagnosis): string {
   if (!driver || workerError !== null) return '';
   if (interceptors.length === 0)
-    return `No interception: the driver owns all ${functions} functions on every symbol path.`;
+    return lacking.length === 0
+      ? `No interception: the driver owns all ${functions} functions on every symbol path.`
+      : 'No interception: the driver owns every function that it has.';
   const rows = interceptors.map(({ owner, functions: names, byPath, nvml, patched }) => {
     const { runtime, dlsym, linked } = byPath;
     const counts = [names, runtime, dlsym, linked, nvml, patched].map(({ length }) => length);
     return [plain(owner), ...counts.map(String)];
   });
   return table(ownerColumns, rows);
+}
+
+const missingColumns = [
+  { title: 'Missing functions', wraps: true },
+  { title: 'Why', wraps: true },
+  { title: 'What is lost', wraps: true },
+] as const;
+
+/** Functions that are missing for the same reason and cost the same share a row. */
+function missing(diagnosis: Diagnosis): string {
+  const rows = new Map<string, { names: string[]; why: string; lost: string }>();
+  for (const each of diagnosis.missing) {
+    const [why, lost] = [reasonOf(each, diagnosis), lostWithout(each)];
+    const row = rows.get(`${why} ${lost}`) ?? { names: [], why, lost };
+    rows.set(`${why} ${lost}`, row);
+    row.names.push(each.name);
+  }
+  if (rows.size === 0) return '';
+  return table(
+    missingColumns,
+    [...rows.values()].map(({ names, why, lost }) => [names.join(', '), why, lost]),
+  );
+}
+
+function reasonOf({ sinceDriver, hiddenOn }: MissingFunction, { layer, interceptors }: Diagnosis): string {
+  if (hiddenOn.length > 0) {
+    const owner = layer?.path ?? interceptors[0]?.owner ?? 'a library';
+    return plain(`hidden by ${owner} (${hiddenOn.join(', ')})`);
+  }
+  return sinceDriver === null ? 'not in this driver, though every driver has it' : `needs driver ${sinceDriver}`;
 }
 
 function conclusions({ findings, ready }: Diagnosis): string {
