@@ -44,8 +44,14 @@ describe('the options of run', () => {
     [{ resolution: '0' }, 'Expected --resolution to be a number above 0 and at most 1 but received 0.'],
     [{ tier: 'fast' }, "Expected --tier to be one of quick, standard, thorough but received 'fast'."],
     [{ path: 'bare' }, "Expected --path to be one of runtime, dlsym, linked but received 'bare'."],
-    [{ device: '-1' }, 'Expected --device to be an NVML index or a UUID, or several of them joined by commas, but received -1.'],
-    [{ device: 'H200' }, "Expected --device to be an NVML index or a UUID, or several of them joined by commas, but received 'H200'."],
+    [
+      { device: '-1' },
+      'Expected --device to be an NVML index or a UUID, or several of them joined by commas, but received -1.',
+    ],
+    [
+      { device: 'H200' },
+      "Expected --device to be an NVML index or a UUID, or several of them joined by commas, but received 'H200'.",
+    ],
     [{ timeout: '0' }, 'Expected --timeout to be a number of seconds above 0 and up to 86400 but received 0.'],
     [{ workload: 'T9' }, "Expected --workload to be one of T1, T2, T3, T4, T5, T6 but received 'T9'."],
     [{ model: 'big' }, "Expected --model to be comma-separated SIZE=NUMBER pairs but received 'big'."],
