@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <string>
 
@@ -26,6 +27,13 @@ inline void* symbol(const char* library, const char* name) {
   return address;
 }
 
+// Null where GVB_SIM asks for an older driver, which lacks what is newer.
+inline void* listed(const char* library, const char* name) {
+  const char* settings = std::getenv("GVB_SIM");
+  if (settings == nullptr || std::strstr(settings, "driver") == nullptr) return symbol(library, name);
+  return dlsym(dlopen(library, RTLD_NOW), name);
+}
+
 #define GVB_CUDA(name, base, version, params) using name##_t = CUresult(*) params;
 #include "driver/cuda_functions.inc"
 #include "sim/extra_functions.inc"
@@ -36,12 +44,12 @@ inline void* symbol(const char* library, const char* name) {
 #undef GVB_NVML
 
 #define GVB_CUDA(name, base, version, params) \
-  inline const name##_t name = reinterpret_cast<name##_t>(symbol("libcuda.so.1", #name));
+  inline const name##_t name = reinterpret_cast<name##_t>(listed("libcuda.so.1", #name));
 #include "driver/cuda_functions.inc"
 #include "sim/extra_functions.inc"
 #undef GVB_CUDA
 #define GVB_NVML(name, version, params) \
-  inline const name##_t name = reinterpret_cast<name##_t>(symbol("libnvidia-ml.so.1", #name));
+  inline const name##_t name = reinterpret_cast<name##_t>(listed("libnvidia-ml.so.1", #name));
 #include "driver/nvml_functions.inc"
 #include "sim/nvml/extra_functions.inc"
 #undef GVB_NVML

@@ -87,10 +87,9 @@ void old_driver() {
   CHECK_EQUAL(cuDriverGetVersion(&version), CUDA_SUCCESS);
   CHECK_EQUAL(version, 11040);
   void* address = nullptr;
-  CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SUCCESS;
-  CHECK_EQUAL(cuGetProcAddress_v2("cuLaunchKernelEx", &address, 12000, 0, &result), CUDA_ERROR_NOT_FOUND);
-  CHECK_EQUAL(result, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-  CHECK_EQUAL(cuGetProcAddress_v2("cuLaunchKernel", &address, 12000, 0, &result), CUDA_SUCCESS);
+  CHECK(cuGetProcAddress_v2 == nullptr);
+  CHECK_EQUAL(cuGetProcAddress("cuLaunchKernelEx", &address, 12000, 0), CUDA_ERROR_NOT_FOUND);
+  CHECK_EQUAL(cuGetProcAddress("cuLaunchKernel", &address, 12000, 0), CUDA_SUCCESS);
 }
 
 void failures_() {
