@@ -75,8 +75,12 @@ const MOST_GIVEN_UP = 0.01;
 const busyPercent = ({ serviceNs }: Served): number =>
   serviceNs.length === 0 ? 0 : (100 * mean(serviceNs)) / PERIOD_NS;
 
-/** Whether requests arrive faster than they are served: their latency then grows for as long as it is measured. */
-export const isOverloaded = (served: Served): boolean => busyPercent(served) > MOST_BUSY_PERCENT;
+/**
+ * Whether requests arrive faster than they are served: their latency then grows for as long as it is measured. So it is
+ * where the median is of requests that were given up, of which only a part of the latency is known.
+ */
+export const isOverloaded = (served: Served): boolean =>
+  busyPercent(served) > MOST_BUSY_PERCENT || (served.givenUp > 0 && 2 * served.givenUp >= served.latencyNs.length);
 
 /**
  * Whether the victim, alone, keeps up with its requests: otherwise its latency beside a neighbour says nothing about

@@ -64,6 +64,16 @@ it('says that requests queue if they arrive faster than they are served', () => 
   expect(row(4.8, 50).overloaded).toBe(true);
 });
 
+it('says so where at least half of the requests were given up, though none of these kept the victim busy', () => {
+  const together = (givenUp: number) => {
+    const play = beside(1, 50);
+    return { ...play, served: { ...play.served, serviceNs: [], givenUp } };
+  };
+  const half = served(1).latencyNs.length / 2;
+  const overloaded = (givenUp: number) => rowOf([served(1)], [together(givenUp)], 100).overloaded;
+  expect([0, half - 1, half, 2 * half].map(overloaded)).toEqual([false, false, true, true]);
+});
+
 it('has no interference where the aggressor did less alone', () => {
   // In 200 ms: 40 ms of requests, and what takes the aggressor 100 ms alone.
   expect(row(2, 50)).toMatchObject({ interferencePercent: expect.any(Number), aggressorLossPercent: 50 });
