@@ -54,17 +54,13 @@ bool has_other_abi(void* address, const CudaFunction& function, const std::strin
   return same_base && std::strcmp(info.dli_sname, function.name) != 0;
 }
 
-// A function that is newer than the driver stays unresolved: its export, if any, cannot be trusted, and
-// cuGetProcAddress returns an older ABI of its name (cuCtxGetDevice). A function that cuGetProcAddress does not know is
-// looked up by its exported name.
-CudaApi resolve_runtime(const CudaApi& found_by_name, const std::string& driver,
+// A function that the driver says is newer than itself stays unresolved: its export, if any, cannot be trusted. A
+// function that cuGetProcAddress does not know is looked up by its exported name.
+CudaApi resolve_runtime(GetProcAddress get, const std::string& driver,
                         void* (*exported)(const void* context, const char* name), const void* context) {
   CudaApi table;
-  const GetProcAddress get = found_by_name.cuGetProcAddress_v2;
-  const int known = driver_version(found_by_name);
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
     const CudaFunction& function = kCudaFunctions[i];
-    if (known != 0 && function.version > known) continue;
     void* address = nullptr;
     auto status = CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const bool found = get && get(function.base, &address, function.version, abi::CU_GET_PROC_ADDRESS_DEFAULT,
@@ -83,7 +79,7 @@ void resolve_bare(SymbolTables& tables, const ElfImage& driver) {
   CudaApi& bare = tables.by_path[static_cast<size_t>(SymbolPath::kBare)];
   for (size_t i = 0; i < kCudaFunctionCount; ++i) slot(bare, i) = driver.find(kCudaFunctions[i].name);
   tables.bare_runtime = resolve_runtime(
-      bare, driver.path(),
+      bare.cuGetProcAddress_v2, driver.path(),
       [](const void* elf, const char* name) { return static_cast<const ElfImage*>(elf)->find(name); }, &driver);
 }
 
@@ -98,10 +94,18 @@ SymbolTables resolve_cuda(void* libcuda, const ElfImage& driver) {
     slot(linked, i) = real_dlsym ? real_dlsym(RTLD_DEFAULT, name) : nullptr;
   }
   tables.by_path[static_cast<size_t>(SymbolPath::kRuntime)] = resolve_runtime(
-      by_dlsym, driver.path(),
+      by_dlsym.cuGetProcAddress_v2, driver.path(),
       [](const void* handle, const char* name) { return dlsym(const_cast<void*>(handle), name); }, libcuda);
   resolve_bare(tables, driver);
   return tables;
+}
+
+void leave_out_newer(SymbolTables& tables) {
+  const int known = driver_version(tables.of(SymbolPath::kBare));
+  if (known == 0) return;
+  for (CudaApi* table : {&tables.by_path[static_cast<size_t>(SymbolPath::kRuntime)], &tables.bare_runtime})
+    for (size_t i = 0; i < kCudaFunctionCount; ++i)
+      if (kCudaFunctions[i].version > known) slot(*table, i) = nullptr;
 }
 
 NvmlApi resolve_nvml_bare(const ElfImage& image) {

@@ -45,6 +45,9 @@ struct SymbolTables {
 SymbolTables resolve_cuda(void* libcuda, const ElfImage& driver);
 // Fills only the `bare` half of the tables.
 void resolve_bare(SymbolTables& tables, const ElfImage& driver);
+// Removes from the runtime path what is newer than the driver: cuGetProcAddress returns an older ABI of such a name
+// (cuCtxGetDevice). Call it after cuInit: a libcuda.so.1 in the driver's place may load the driver only then.
+void leave_out_newer(SymbolTables& tables);
 NvmlApi resolve_nvml_bare(const ElfImage& image);
 NvmlApi resolve_nvml_dlsym(void* libnvidia_ml);
 
