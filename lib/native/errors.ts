@@ -9,14 +9,17 @@ export const OUT_OF_MEMORY = 2;
 export class CudaError extends Error {
   readonly code: number;
   readonly call: string;
+  /** Whether less memory was free than the refused call wanted. Null: unknown, or refused for another reason. */
+  readonly memoryIsShort: boolean | null;
 
-  constructor(code: number, name: string, call: string, attempt: string) {
+  constructor(code: number, name: string, call: string, attempt: string, memoryIsShort: boolean | null = null) {
     const remedy = startRemedy(call, code, process.env);
     const advice = remedy ? ` ${remedy.cause}: ${remedy.command}` : '';
     super(`${call} returned ${name} (${code}) while ${attempt}.${advice}`);
     this.name = name;
     this.code = code;
     this.call = call;
+    this.memoryIsShort = memoryIsShort;
   }
 }
 
@@ -36,6 +39,7 @@ interface NativeFailure {
   codeName?: string;
   call?: string;
   attempt?: string;
+  memoryIsShort?: boolean;
 }
 
 const codes: Partial<Record<NativeFailure['kind'], ErrorCode>> = {
@@ -56,8 +60,10 @@ function isNativeFailure(value: unknown): value is NativeFailure {
 export function fromNative(failure: unknown, signal?: AbortSignal): unknown {
   if (!isNativeFailure(failure)) return failure;
   if (failure.kind === 'aborted') return signal?.aborted ? signal.reason : failure;
-  if (failure.kind === 'cuda')
-    return new CudaError(failure.code ?? -1, failure.codeName ?? 'unknown', failure.call ?? '', failure.attempt ?? '');
+  if (failure.kind === 'cuda') {
+    const { code = -1, codeName = 'unknown', call = '', attempt = '', memoryIsShort = null } = failure;
+    return new CudaError(code, codeName, call, attempt, memoryIsShort);
+  }
   const code = codes[failure.kind];
   return code ? new BenchError(code, failure.message) : failure;
 }

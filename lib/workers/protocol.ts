@@ -25,6 +25,7 @@ interface ErrorData {
   code?: string | number;
   name?: string;
   call?: string;
+  memoryIsShort?: boolean | null;
 }
 
 /** A value as it arrives: samples are arrays of numbers. */
@@ -58,7 +59,14 @@ export function decode(line: string): Request | Reply | null {
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof BenchError) return { kind: 'bench', message: error.message, code: error.code };
   if (error instanceof CudaError)
-    return { kind: 'cuda', message: error.message, code: error.code, name: error.name, call: error.call };
+    return {
+      kind: 'cuda',
+      message: error.message,
+      code: error.code,
+      name: error.name,
+      call: error.call,
+      memoryIsShort: error.memoryIsShort,
+    };
   if (error instanceof TypeError) return { kind: 'type', message: error.message };
   if (error instanceof RangeError) return { kind: 'range', message: error.message };
   return { kind: 'other', message: messageOf(error) };
@@ -69,7 +77,8 @@ export function errorFromData(data: ErrorData): Error {
     case 'bench':
       return new BenchError(data.code as ErrorCode, data.message);
     case 'cuda': {
-      const error = new CudaError(Number(data.code), data.name ?? 'unknown', data.call ?? '', '');
+      const { code, name = 'unknown', call = '', memoryIsShort = null } = data;
+      const error = new CudaError(Number(code), name, call, '', memoryIsShort);
       error.message = data.message;
       return error;
     }

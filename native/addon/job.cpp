@@ -44,6 +44,7 @@ Napi::Error to_js_error(Napi::Env env, const std::exception_ptr& failure) {
     error.Set("codeName", call.name);
     error.Set("call", call.call);
     error.Set("attempt", call.attempt);
+    if (call.memory_is_short) error.Set("memoryIsShort", Napi::Boolean::New(env, *call.memory_is_short));
     return error;
   } catch (const Failure& plain) {
     Napi::Error error = Napi::Error::New(env, plain.what());

@@ -54,7 +54,8 @@ inline DeviceMemory make_memory(const Cuda& cuda, size_t bytes) {
   abi::CUdeviceptr pointer = 0;
   const abi::CUresult code = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2")(&pointer, bytes);
   if (code == abi::CUDA_ERROR_OUT_OF_MEMORY)
-    cuda.check(code, "cuMemAlloc_v2", ("allocating " + std::to_string(bytes) + " bytes of device memory").c_str());
+    cuda.check(code, "cuMemAlloc_v2", ("allocating " + std::to_string(bytes) + " bytes of device memory").c_str(),
+               bytes);
   cuda.check(code, "cuMemAlloc_v2", "allocating device memory");
   return DeviceMemory(cuda, pointer);
 }

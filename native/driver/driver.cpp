@@ -23,6 +23,9 @@ std::string Cuda::error_name(CUresult code) const {
 
 namespace {
 
+// What the driver may take for an object of its own: a module, an event, the local memory of a kernel.
+constexpr size_t kDriversOwn = size_t{64} << 20;
+
 // The owner of the function that a program asks on that path.
 std::string looked_up_by(const SymbolTables& tables, SymbolPath path) {
   const void* get = reinterpret_cast<const void*>(tables.of(SymbolPath::kDlsym).cuGetProcAddress_v2);
@@ -36,8 +39,15 @@ std::string looked_up_by(const SymbolTables& tables, SymbolPath path) {
 
 }  // namespace
 
-void Cuda::fail(CUresult code, const char* call, const char* attempt) const {
-  throw CallFailure(FailureKind::kCuda, code, error_name(code), call, attempt);
+void Cuda::fail(CUresult code, const char* call, const char* attempt, size_t wanted) const {
+  size_t free = 0, total = 0;
+  if (code != abi::CUDA_ERROR_OUT_OF_MEMORY || !api.cuMemGetInfo_v2 ||
+      api.cuMemGetInfo_v2(&free, &total) != abi::CUDA_SUCCESS)
+    throw CallFailure(FailureKind::kCuda, code, error_name(code), call, attempt);
+  const std::string of_it = ", with " + std::to_string(free) + " bytes of device memory free";
+  CallFailure refused(FailureKind::kCuda, code, error_name(code), call, attempt + of_it);
+  refused.memory_is_short = free < (wanted == 0 ? kDriversOwn : wanted);
+  throw refused;
 }
 
 namespace {
@@ -129,6 +139,7 @@ void Driver::find_true_driver() const {
   driver_path = driver.path();
   simulated = is_simulation(driver);
   resolve_bare(tables, driver);
+  leave_out_newer(tables);
 }
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
@@ -157,6 +168,7 @@ void Driver::initialise(SymbolPath path) const {
     if (reason && reason()) throw Failure(FailureKind::kSimSettings, reason());
   }
   through.check(code, "cuInit", "initialising the driver");
+  leave_out_newer(tables);
   initialised = true;
 }
 

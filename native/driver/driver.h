@@ -31,8 +31,9 @@ class Cuda {
     if (!function) fail_missing(name);
     return function;
   }
-  void check(abi::CUresult code, const char* call, const char* attempt) const {
-    if (code != abi::CUDA_SUCCESS) fail(code, call, attempt);
+  // `wanted`: bytes of device memory that the call asked for.
+  void check(abi::CUresult code, const char* call, const char* attempt, size_t wanted = 0) const {
+    if (code != abi::CUDA_SUCCESS) fail(code, call, attempt, wanted);
   }
   // For clean-up, which must not throw: calls the function unless a layer hides it, and ignores its code.
   template <class... Parameters>
@@ -47,7 +48,7 @@ class Cuda {
  private:
   const SymbolTables& tables_;
 
-  [[noreturn]] void fail(abi::CUresult code, const char* call, const char* attempt) const;
+  [[noreturn]] void fail(abi::CUresult code, const char* call, const char* attempt, size_t wanted) const;
   [[noreturn]] void fail_missing(const char* name) const;
 };
 

@@ -2,6 +2,7 @@
 // failed, and the driver's own name for the code.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ class CallFailure : public Failure {
   const std::string name;
   const std::string call;
   const std::string attempt;
+  // Whether less memory was free than the refused call wanted. Empty: unknown, or refused for another reason.
+  std::optional<bool> memory_is_short;
 };
 
 // A process has one driver, real or simulated.

@@ -29,7 +29,7 @@ import { ownSignal } from '../../workers/own-signal.js';
 import { Once } from './once.js';
 import { GIB } from './units.js';
 import { resolveOptions } from './options.js';
-import { doesNotFit, isMissingFunction, isOutOfMemory } from './row-state.js';
+import { doesNotFit, isMissingFunction, isTooSmall } from './row-state.js';
 
 /** The check that fails if state of a metric's tenants could not be removed. */
 export const CLEAN_UP = 'state of tenants removed';
@@ -113,7 +113,8 @@ export async function measureMetric(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (opening && definition.where === 'process' && !isMissingFunction(error)) throw error;
-    const isFull = isOutOfMemory(error) && (await isShortOfMemory(context, opening ? undefined : opened[0]));
+    const isFull =
+      isTooSmall(error) && (error.memoryIsShort || (await isShortOfMemory(context, opening ? undefined : opened[0])));
     const state = isFull ? unsupported(doesNotFit(error)) : stateOf(error);
     if (!state) throw error;
     return withCleanUp(toResult(definition, resolved, state, opened[0]), left);

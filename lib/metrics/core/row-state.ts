@@ -12,6 +12,9 @@ const STICKY: ReadonlySet<number> = new Set([4, 201, 700, 702, 709, 710, 714, 71
 export const isOutOfMemory = (error: unknown): error is CudaError =>
   error instanceof CudaError && error.code === OUT_OF_MEMORY;
 
+/** Whether a refusal is to be expected: less memory was free than was asked for, as far as is known. */
+export const isTooSmall = (error: unknown): error is CudaError => isOutOfMemory(error) && error.memoryIsShort !== false;
+
 /** The reason for which a metric has no number where an allocation that all of it needs was refused. */
 export const doesNotFit = ({ message }: CudaError): string => `it does not fit into the memory: ${message}`;
 

@@ -2,13 +2,13 @@
 import type { MetricResult, ResultWithoutNumber, RunDocument } from '../../results/document.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { messageOf } from '../../errors/message-of.js';
-import { doesNotFit, isMissingFunction, isOutOfMemory } from '../../metrics/core/row-state.js';
+import { doesNotFit, isMissingFunction, isTooSmall } from '../../metrics/core/row-state.js';
 import { type MetricDefinition, resultHead } from '../../metrics/core/metric.js';
 import { BenchError } from '../../errors/bench-error.js';
 
 /** The result of a metric whose measurement threw an error. */
 export function failedResult(definition: MetricDefinition, error: unknown): MetricResult {
-  if (isOutOfMemory(error)) return emptyResult(definition, 'unsupported', doesNotFit(error));
+  if (isTooSmall(error)) return emptyResult(definition, 'unsupported', doesNotFit(error));
   return emptyResult(definition, statusOf(error), messageOf(error));
 }
 

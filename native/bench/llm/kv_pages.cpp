@@ -74,7 +74,7 @@ class CommittedPages {
       if (addresses_) page.pointer = addresses_->begin() + committed_.size() * page_bytes_;
       const CUresult code = allocator_->allocate(page);
       const int64_t after = now_ns();
-      session_.cuda.check(code, allocator_->failed_call(), "committing a page");
+      session_.cuda.check(code, allocator_->failed_call(), "committing a page", page_bytes_);
       committed_.push_back(page);
       rounds.page_ns.push_back(static_cast<double>(after - before));
       if (const auto created = allocator_->created_at())

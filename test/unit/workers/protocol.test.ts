@@ -22,6 +22,7 @@ describe('the line protocol', () => {
   it.each([
     new BenchError('SIM_SETTINGS', 'unknown key'),
     new CudaError(700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'cuStreamSynchronize', 'waiting'),
+    new CudaError(2, 'CUDA_ERROR_OUT_OF_MEMORY', 'cuMemAlloc_v2', 'allocating', false),
     new TypeError('type'),
     new RangeError('range'),
     new Error('plain'),
