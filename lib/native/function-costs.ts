@@ -374,7 +374,7 @@ export const functionCosts: Readonly<Record<string, FunctionCost>> = {
   cuKernelSetAttribute: { partly: ['OH-005'] },
   cuTensorMapEncodeTiled: { metrics: ['LLM-001', 'LLM-004', 'LLM-008'], partly: ['OH-005'] },
   cuOccupancyMaxActiveBlocksPerMultiprocessor: { metrics: ['IS-007', 'IS-008', 'SCHED-004'], partly: ['OH-005'] },
-  cuMemGetInfo_v2: { metrics: ['OH-006', 'IS-005', 'IS-007', 'IS-013', 'FRAG-001', 'FRAG-002', 'FRAG-003'] },
+  cuMemGetInfo_v2: { metrics: ['OH-006', 'IS-005', 'IS-013', 'FRAG-001', 'FRAG-002', 'FRAG-003'] },
   cuMemAlloc_v2: {
     metrics: [
       'OH-002',

@@ -46,10 +46,13 @@ struct AggressorTools {
   // and by NVML without any layer.
   size_t budget() const {
     constexpr uint64_t kReserve = uint64_t{1} << 30;
-    const uint64_t seen = visible_memory(session).free_bytes.value_or(0);
-    const uint64_t real =
-        read_gpu_state(session.driver.nvml.api, session.nvml_device, GpuDetail::kReadings).free_bytes.value_or(seen);
-    const uint64_t least = std::min(seen, real);
+    const auto seen = visible_memory(session).free_bytes;
+    const auto real = read_gpu_state(session.driver.nvml.api, session.nvml_device, GpuDetail::kReadings).free_bytes;
+    if (!seen && !real) {
+      size_t free_bytes = 0, total = 0;
+      GVB_CALL(cuda(), "asking for free memory", cuMemGetInfo_v2, &free_bytes, &total);
+    }
+    const uint64_t least = std::min(seen ? *seen : real.value_or(0), real ? *real : seen.value_or(0));
     return least - std::min(kReserve, least / 8);
   }
 };
