@@ -351,6 +351,72 @@ export interface LaunchBursts {
   core: number | null;
 }
 
+// Checkpoints
+
+export interface Target {
+  /** Folder of the simulated libraries, or null for the machine's own driver. */
+  simulatedDriver: string | null;
+}
+
+export type CheckpointCall = 'state' | 'restore-thread' | 'lock' | 'checkpoint' | 'restore' | 'unlock';
+
+export interface CheckpointRequest extends Target {
+  path: 'runtime' | 'dlsym' | 'linked';
+  pid: number;
+  call: CheckpointCall;
+  /** Time limit of `lock`; left out or 0: none. */
+  timeoutMs?: number;
+}
+
+export interface CheckpointAnswer {
+  /** Result of the call; 0: it succeeded. */
+  code: number;
+  /** The driver's name of the code. */
+  name: string;
+  tookNs: number;
+  /** 0 running, 1 locked, 2 checkpointed, 3 failed; null if it was not asked for. */
+  state: number | null;
+  /** Thread of the process that restores it; null if it was not asked for. */
+  thread: number | null;
+}
+
+export interface CheckpointHoldRequest {
+  /** Size of all allocations together. */
+  bytes: number;
+  /** Number of allocations. */
+  allocations: number;
+}
+
+export interface CheckpointHold {
+  /** What is held: whole words, in allocations that are not empty. */
+  bytes: number;
+  allocations: number;
+}
+
+export interface CheckpointVerified {
+  /** Whether all allocations have the content that they were filled with. */
+  checksums: boolean;
+  /** Whether every allocation begins where it did and has its size. */
+  addresses: boolean;
+  /** Whether the graph, launched again, writes what it should. */
+  graph: boolean;
+  stream: boolean;
+  event: boolean;
+  /** Time from the call until the host saw the result of a first kernel. */
+  firstResultNs: number;
+}
+
+export interface CheckpointWorkRequest {
+  ms: number;
+}
+
+export interface CheckpointWork {
+  /** Time on the clock of `now` at which it was submitted. */
+  submittedNs: number;
+  /** How long it takes on the device. */
+  estimatedNs: number;
+}
+
 // Clocks
 
 export interface LibcFunction {
@@ -683,11 +749,6 @@ export interface FaultDetection {
 }
 
 // Discovery
-
-export interface Target {
-  /** Folder of the simulated libraries, or null for the machine's own driver. */
-  simulatedDriver: string | null;
-}
 
 export interface DiscoveryRequest extends Target {
   /** Number of warm passes after the first pass. */
@@ -2259,6 +2320,16 @@ export interface NativeAddon {
   batchScaling(session: number, request: BatchScalingRequest): Promise<BatchScaling>;
   /** Launches a burst of kernels without waiting in between, then waits once for all of them. */
   launchBursts(session: number, request: BurstRequest): Promise<LaunchBursts>;
+  /** Makes one call of a controller on a process. Initialises the driver and creates no context. A code that is not 0 is an answer. */
+  checkpointCall(request: CheckpointRequest): Promise<CheckpointAnswer>;
+  /** Allocates memory with random content, a graph, a stream and an event, and holds them until checkpointRelease. Replaces what an earlier call holds. */
+  checkpointHold(session: number, request: CheckpointHoldRequest): Promise<CheckpointHold>;
+  /** Checks all that checkpointHold holds. Rejects if not even a first kernel runs. */
+  checkpointVerify(session: number): Promise<CheckpointVerified>;
+  /** Submits work of a known length to the held stream and does not wait for it. */
+  checkpointWork(session: number, request: CheckpointWorkRequest): Promise<CheckpointWork>;
+  /** Waits for the work, and frees what is held. */
+  checkpointRelease(session: number): Promise<CheckpointHold>;
   /** Compares the clocks of this process with the system call and the processor's counter since the addon was loaded. */
   clockReading(): ClockReading;
   /** CLOCK_MONOTONIC_RAW in nanoseconds: one time base for all processes of a machine. */

@@ -48,6 +48,7 @@ constexpr CUresult CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217;
 constexpr CUresult CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221;
 constexpr CUresult CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222;
 constexpr CUresult CUDA_ERROR_JIT_COMPILATION_DISABLED = 223;
+constexpr CUresult CUDA_ERROR_OPERATING_SYSTEM = 304;
 constexpr CUresult CUDA_ERROR_INVALID_HANDLE = 400;
 constexpr CUresult CUDA_ERROR_ILLEGAL_STATE = 401;
 constexpr CUresult CUDA_ERROR_NOT_FOUND = 500;
@@ -230,6 +231,25 @@ struct CUdevResource {
   };
 };
 constexpr unsigned CU_GREEN_CTX_DEFAULT_STREAM = 1;
+
+enum CUprocessState : int {
+  CU_PROCESS_STATE_RUNNING = 0,
+  CU_PROCESS_STATE_LOCKED = 1,
+  CU_PROCESS_STATE_CHECKPOINTED = 2,
+  CU_PROCESS_STATE_FAILED = 3,
+};
+
+// Arguments of the four calls that change the state of a process. Newer drivers give meaning to more of the bytes, so
+// all but the lock's timeout (0: none) stay 0.
+struct CUcheckpointArgs {
+  unsigned timeoutMs;
+  unsigned reserved0;
+  uint64_t reserved1[7];
+};
+using CUcheckpointLockArgs = CUcheckpointArgs;
+using CUcheckpointCheckpointArgs = CUcheckpointArgs;
+using CUcheckpointRestoreArgs = CUcheckpointArgs;
+using CUcheckpointUnlockArgs = CUcheckpointArgs;
 
 constexpr int CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1;
 constexpr unsigned CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1;

@@ -26,6 +26,7 @@ constexpr ErrorText kErrors[] = {
     GVB_ERROR(CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed"),
     GVB_ERROR(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "peer access is not supported between these two devices"),
     GVB_ERROR(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "the provided PTX was compiled with an unsupported toolchain."),
+    GVB_ERROR(CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS"),
     GVB_ERROR(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
     GVB_ERROR(CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state"),
     GVB_ERROR(CUDA_ERROR_NOT_FOUND, "named symbol not found"),

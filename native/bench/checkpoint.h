@@ -1,0 +1,34 @@
+// One call of a checkpoint controller: a process that locks, checkpoints, restores and unlocks another one. It needs
+// cuInit and creates no context.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bench/target.h"
+#include "driver/cuda_abi.h"
+
+namespace gvb {
+
+enum class CheckpointCall { kState, kRestoreThread, kLock, kCheckpoint, kRestore, kUnlock };
+
+struct CheckpointRequest : Target {
+  SymbolPath path = SymbolPath::kRuntime;
+  unsigned pid = 1;
+  CheckpointCall call = CheckpointCall::kState;
+  std::optional<unsigned> timeout_ms;  // of a lock; none or 0: no limit
+};
+
+struct CheckpointAnswer {
+  abi::CUresult code = 0;
+  std::string name;
+  double took_ns = 0;
+  std::optional<int> state;   // abi::CUprocessState, where it was asked for
+  std::optional<int> thread;  // the thread of the process that restores, where it was asked for
+};
+
+// A code that is not 0 is an answer. Throws kFunctionMissing if the driver has no such function.
+CheckpointAnswer call_checkpoint(const CheckpointRequest& request);
+
+}  // namespace gvb
