@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "sim/card/visible_devices.h"
+#include "sim/checkpoint_target.h"
 #include "sim/clock.h"
 #include "sim/exports.h"
 #include "sim/mps/mps_client.h"
@@ -54,7 +55,10 @@ void disable_in_child() { driver_state.store(DriverState::kForked); }
 // A forked child is never in state kReady here.
 __attribute__((destructor)) void leave() {
   DriverState ready = DriverState::kReady;
-  if (driver_state.compare_exchange_strong(ready, DriverState::kExited)) driver().region->detach();
+  if (!driver_state.compare_exchange_strong(ready, DriverState::kExited)) return;
+  leave_as_checkpoint_target();
+  GateEntry::abandon();
+  driver().region->detach();
 }
 
 }  // namespace
@@ -94,6 +98,7 @@ abi::CUresult initialise_driver() {
   driver().refusal.store(nullptr);
   pin_library();
   pthread_atfork(nullptr, nullptr, disable_in_child);
+  GateEntry::open_for(&driver().region->own_checkpointing());
   driver_state.store(DriverState::kReady, std::memory_order_release);
   return abi::CUDA_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "driver/cuda_abi.h"
 #include "sim/card/region.h"
 #include "sim/functions.h"
+#include "sim/gate.h"
 #include "sim/recorded_call.h"
 
 namespace gvb::sim {
@@ -33,6 +34,7 @@ inline abi::CUresult driver_unready() {
   const gvb::sim::RecordedCall recorded_call(gvb::sim::Function::name); \
   if (const int injected = gvb::sim::injected_failure(gvb::sim::Function::name)) return injected
 
-#define GVB_SIM_ENTER(name) \
-  GVB_SIM_CALL(name);       \
-  if (const int unready = gvb::sim::driver_unready()) return unready
+#define GVB_SIM_ENTER(name)                                           \
+  GVB_SIM_CALL(name);                                                 \
+  if (const int unready = gvb::sim::driver_unready()) return unready; \
+  const gvb::sim::GateEntry gate_entry

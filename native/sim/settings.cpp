@@ -74,6 +74,16 @@ constexpr Key<Settings> kKeys[] = {
     count("topology", &Settings::topology, 0, 50),
     count("peer_access", &Settings::peer_access, 0, 1),
     count("real_time", &Settings::real_time, 0, 1),
+    quantity("checkpoint_lock_us", &Settings::checkpoint_lock_us, 0, 1e8),
+    quantity("checkpoint_fixed_us", &Settings::checkpoint_fixed_us, 0, 1e8),
+    quantity("checkpoint_us_per_mib", &Settings::checkpoint_us_per_mib, 0, 1e6),
+    quantity("restore_fixed_us", &Settings::restore_fixed_us, 0, 1e8),
+    quantity("restore_us_per_mib", &Settings::restore_us_per_mib, 0, 1e6),
+    quantity("unlock_us", &Settings::unlock_us, 0, 1e8),
+    count("checkpoint_kills", &Settings::checkpoint_kills, 0, 1),
+    count("checkpoint_hangs", &Settings::checkpoint_hangs, 0, 1),
+    count("checkpoint_keeps", &Settings::checkpoint_keeps, 0, 1),
+    count("checkpoint_corrupts", &Settings::checkpoint_corrupts, 0, 1),
 };
 
 constexpr Key<CardSettings> kCardKeys[] = {

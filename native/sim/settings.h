@@ -129,6 +129,16 @@ struct Settings {
   int64_t topology = 0;  // 0: NVLinks connect the cards; else NVML's level of what does
   int64_t peer_access = 1;
   int64_t real_time = 0;
+  double checkpoint_lock_us = 400;
+  double checkpoint_fixed_us = 350'000;
+  double checkpoint_us_per_mib = 620;
+  double restore_fixed_us = 250'000;
+  double restore_us_per_mib = 176;
+  double unlock_us = 1500;
+  int64_t checkpoint_kills = 0;
+  int64_t checkpoint_hangs = 0;
+  int64_t checkpoint_keeps = 0;
+  int64_t checkpoint_corrupts = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "";
   // The cards, followed by the MIG instances. An index below is a place in this list.

@@ -13,6 +13,23 @@ constexpr const char* kFast = GVB_FAST;
 constexpr const char* kRecovers = GVB_FAST ",recovery_ms=200";
 constexpr const char* kRecoversRefusing = GVB_FAST ",recovery_ms=200,recovery_refuses=1";
 
+// Checkpoints that take no longer than they have to.
+#define GVB_CHECKPOINTS                                                                                          \
+  GVB_FAST                                                                                                       \
+  ",checkpoint_lock_us=0,checkpoint_fixed_us=0,checkpoint_us_per_mib=0,restore_fixed_us=0,restore_us_per_mib=0," \
+  "unlock_us=0"
+constexpr const char* kCheckpoints = GVB_CHECKPOINTS;
+constexpr const char* kCheckpointTimes = GVB_FAST
+    ",checkpoint_lock_us=10000,checkpoint_fixed_us=20000,checkpoint_us_per_mib=2000,restore_fixed_us=30000,"
+    "restore_us_per_mib=1000,unlock_us=40000";
+constexpr const char* kSmallCard = GVB_CHECKPOINTS ",memory_mib=1000,context_mib=100";
+constexpr const char* kCheckpointMps = GVB_CHECKPOINTS ",mps=1";
+constexpr const char* kCheckpointMig = GVB_CHECKPOINTS ",mig=3+2+1";
+constexpr const char* kCheckpointKills = GVB_CHECKPOINTS ",checkpoint_kills=1";
+constexpr const char* kCheckpointHangs = GVB_CHECKPOINTS ",checkpoint_hangs=1";
+constexpr const char* kCheckpointCorrupts = GVB_CHECKPOINTS ",checkpoint_corrupts=1";
+constexpr const char* kCheckpointKeeps = GVB_CHECKPOINTS ",checkpoint_keeps=1";
+
 struct Part {
   const char* name;
   const char* settings;  // for GVB_SIM, without the region
@@ -70,6 +87,22 @@ void refused_model();
 void refused_profile();
 void without_mig();
 void refused_branch();
+
+void checkpoint_states();
+void checkpoint_times();
+void checkpoint_work();
+void checkpoint_without_room();
+void checkpoint_killed();
+void checkpoint_refused();
+void checkpoint_mps();
+void checkpoint_mig();
+void checkpoint_kills();
+void checkpoint_hangs();
+void checkpoint_corrupts();
+void checkpoint_keeps();
+void checkpoint_itself();
+void checkpoint_target();
+void lock_for_ever();
 
 void faults();
 void mps_faults();

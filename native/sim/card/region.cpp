@@ -41,6 +41,7 @@ int add_participant(RegionState* state, Role role) {
     Participant& participant = state->participants[i];
     if (participant.pid != 0) continue;
     participant = {};
+    state->checkpoints[i].reset();
     participant.start_time = start_time_of(getpid());
     participant.observer = role == Role::kObserver;
     participant.pid = getpid();
@@ -97,6 +98,10 @@ void sweep_abandoned() {
 }
 
 }  // namespace
+
+int64_t free_memory(const RegionState& state, int place, int participant) {
+  return memory_of(state, place, participant).free;
+}
 
 Region::Region(RegionState* state, int participant, int file) : state_(state), participant_(participant), file_(file) {
   for (int place = 0; place < kMaxDevices; ++place) cards_.emplace_back(state, place, participant);

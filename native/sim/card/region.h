@@ -10,6 +10,7 @@
 
 namespace gvb::sim {
 
+struct Checkpointing;
 struct RegionState;
 struct Export;
 
@@ -89,6 +90,17 @@ class Region {
   uint64_t hand_out_residue(Residue where, Kept kept);
   FoundResidue residue_at(Residue where);
   FoundResidue residue_on_chip(Residue where, bool leaks);
+
+  // Checkpoints (checkpointing.cpp): a participant by its number.
+  int user_of(int pid);  // -1: no live process of the region that uses its cards
+  Checkpointing& checkpointing(int participant);
+  Checkpointing& own_checkpointing();
+  bool is_joined(int participant);     // by MPS
+  bool on_instance(int participant);   // has a context on a MIG instance
+  bool has_work(int participant);      // submitted and not over by now
+  int64_t allocated(int participant);  // without its contexts, wherever it is now
+  void leave_cards();                  // this process: its memory is free for others, and NVML lists it no more
+  bool return_to_cards();              // false where one of them has no room
 
   void count_context(int place, int change);
   Card& card(int place) { return cards_[static_cast<size_t>(place)]; }

@@ -99,7 +99,7 @@ void forget(RegionState* state, int index) {
   Participant& participant = state->participants[index];
   for (int place = 0; place < kMaxDevices; ++place) {
     state->used[place] -= participant.used[place];
-    if (participant.contexts[place] == 0) continue;
+    if (participant.contexts[place] == 0 && state->checkpoints[index].contexts[place] == 0) continue;
     const RobustLock lock(&state->cards[place].mutex);
     Timeline& timeline = state->cards[place].timeline;
     for (int client = 0; client < kMaxClients; ++client)
@@ -108,6 +108,7 @@ void forget(RegionState* state, int index) {
   for (Export& exported : state->exports)
     if (exported.pid != 0 && exported.participant == index) exported = {};
   process_ended(&state->residues, index);
+  state->checkpoints[index].reset();
   participant = {};
 }
 

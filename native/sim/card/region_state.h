@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/robust_mutex.h"
+#include "sim/card/checkpointing.h"
 #include "sim/card/residue.h"
 #include "sim/card/timeline.h"
 #include "sim/settings.h"
@@ -50,6 +51,7 @@ struct RegionState {
   int64_t made_at;
   Settings settings;
   Participant participants[kMaxParticipants];
+  Checkpointing checkpoints[kMaxParticipants];
   int64_t used[kMaxDevices];
   Export exports[kMaxExports];
   Residues residues;
@@ -65,6 +67,8 @@ bool is_over(const RegionState& state);
 bool any_user_alive(const RegionState& state);
 void reap_dead(RegionState* state);  // with the region's mutex held
 void forget(RegionState* state, int participant);
+// Of the card that a participant may still take, in bytes; the caller holds the region's mutex.
+int64_t free_memory(const RegionState& state, int place, int participant);
 uint64_t start_time_of(int pid);  // 0 if the process is gone or a zombie
 
 // Holds the region's mutex; recounts the totals if the previous owner died while it held the mutex.

@@ -154,6 +154,13 @@ std::vector<Block> blocks_of_context(uint64_t context) {
   return owned;
 }
 
+std::vector<Block> all_blocks() {
+  std::shared_lock<std::shared_mutex> lock(blocks().mutex);
+  std::vector<Block> all;
+  for (const auto& [address, block] : blocks().by_address) all.push_back(block);
+  return all;
+}
+
 bool is_accessible(uint64_t address, size_t bytes) {
   if (bytes == 0) return true;
   std::shared_lock<std::shared_mutex> lock(blocks().mutex);

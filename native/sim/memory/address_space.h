@@ -60,6 +60,7 @@ std::optional<Block> find_block(uint64_t address);    // the block that contains
 std::optional<Block> remove_block(uint64_t address);  // the block that begins there
 bool set_accessible(uint64_t address, size_t bytes);  // whole blocks only
 std::vector<Block> blocks_of_context(uint64_t context);
+std::vector<Block> all_blocks();
 bool is_accessible(uint64_t address, size_t bytes);  // whether all of it lies in accessible blocks, which may adjoin
 
 bool share_block(uint64_t address);  // the block that begins there

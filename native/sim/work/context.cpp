@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/card/region.h"
+#include "sim/checkpoint_target.h"
 #include "sim/clock.h"
 #include "sim/memory/allocation.h"
 #include "sim/memory/pool.h"
@@ -138,6 +139,7 @@ abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUconte
     return abi::CUDA_ERROR_OUT_OF_MEMORY;
   }
   region().count_context(device, 1);
+  become_checkpoint_target();
   context->queue = std::make_shared<WorkQueue>(context->card);
   {
     const std::lock_guard<std::mutex> lock(queues().mutex);
