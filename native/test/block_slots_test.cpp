@@ -60,6 +60,17 @@ void a_waiting_kernel_keeps_back_those_behind_it() {
   CHECK(scene.start(small) == 100);
 }
 
+// Half of the multiprocessors are full: a second kernel of two blocks has the other half, and a third waits.
+void kernels_of_few_blocks_run_beside_each_other() {
+  Scene scene;
+  const int client = scene.client();
+  scene.put(scene.lane(client), 0, 100, 2, 1);
+  const LanePoint second = scene.put(scene.lane(client), 10, 100, 2, 1);
+  const LanePoint third = scene.put(scene.lane(client), 20, 5, 2, 1);
+  scene.end(third);
+  CHECK(scene.start(second) == 10 && scene.start(third) == 100);
+}
+
 // 40 kernels of one block of a tenth: 4 multiprocessors hold them all, and no other.
 void many_small_kernels_fill_a_card() {
   Scene scene;
@@ -100,6 +111,7 @@ int main() {
   a_block_must_fit_whole();
   waiting_kernels_start_by_priority_and_arrival();
   a_waiting_kernel_keeps_back_those_behind_it();
+  kernels_of_few_blocks_run_beside_each_other();
   many_small_kernels_fill_a_card();
   a_limited_client_has_its_own_multiprocessors();
   work_without_blocks_never_waits_for_room();

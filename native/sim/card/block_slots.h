@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 namespace gvb::sim {
 
@@ -17,7 +18,8 @@ struct Blocks {
   Slots takes{};               // what a block takes
 };
 
-// The multiprocessor of a client that has most room. Blocks are spread evenly over those that the client may use.
+// The multiprocessors that a client may use, and what its kernels take of each. The blocks of a kernel are spread
+// evenly; those that remain go where most room is.
 class BlockSlots {
  public:
   explicit BlockSlots(double sm_limit) : sm_limit_(sm_limit) {}
@@ -26,8 +28,15 @@ class BlockSlots {
   bool fits(const Blocks& kernel) const;  // one block of it does
 
  private:
+  // Multiprocessors of which the same is taken: most are alike, and every launch looks here.
+  struct Alike {
+    double count;
+    Slots taken;
+  };
+  void give(double count, const Slots& taken);
+
   double sm_limit_;
-  Slots taken_{};
+  std::vector<Alike> alike_;  // empty: nothing is taken
 };
 
 }  // namespace gvb::sim

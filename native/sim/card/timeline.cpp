@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 namespace gvb::sim {
@@ -173,12 +174,27 @@ void run_beside(Timeline* timeline, Running* all, Lane* lane) {
   look_into_cache(timeline, all, i);
 }
 
-BlockSlots slots_beside(Timeline* timeline, const Running& all, int client) {
-  BlockSlots slots(timeline->clients[client].sm_limit);
-  for (size_t i = 0; i < all.count; ++i)
-    if (all.lanes[i]->client == client) slots.take(timeline->head(*all.lanes[i]).blocks);
-  return slots;
-}
+// What the running kernels of each client take.
+class TakenSlots {
+ public:
+  explicit TakenSlots(Timeline* timeline) : timeline_(timeline) {}
+
+  bool fits(const Running& all, const Lane& lane) {
+    One& own = clients_.try_emplace(lane.client, timeline_->clients[lane.client].sm_limit).first->second;
+    for (; own.seen < all.count; ++own.seen)
+      if (all.lanes[own.seen]->client == lane.client) own.slots.take(timeline_->head(*all.lanes[own.seen]).blocks);
+    return own.slots.fits(timeline_->head(lane).blocks);
+  }
+
+ private:
+  struct One {
+    explicit One(double sm_limit) : slots(sm_limit) {}
+    BlockSlots slots;
+    size_t seen = 0;  // running lanes that are taken into account
+  };
+  Timeline* timeline_;
+  std::map<int, One> clients_;
+};
 
 // Lanes whose next item has not begun.
 struct Waiting {
@@ -194,11 +210,12 @@ void start_what_fits(Timeline* timeline, Running* all, Waiting* waiting) {
            std::tie(second.priority, second.not_before, other->index);
   });
   std::array<bool, kMaxClients> full{};
+  TakenSlots taken(timeline);
   for (size_t i = 0; i < waiting->count; ++i) {
     Lane* lane = waiting->lanes[i];
     const Blocks& blocks = timeline->head(*lane).blocks;
     bool& is_full = full[static_cast<size_t>(lane->client)];
-    if (blocks.count > 0) is_full = is_full || !slots_beside(timeline, *all, lane->client).fits(blocks);
+    if (blocks.count > 0) is_full = is_full || !taken.fits(*all, *lane);
     if (blocks.count == 0 || !is_full) run_beside(timeline, all, lane);
   }
 }
