@@ -364,8 +364,8 @@ export interface CheckpointRequest extends Target {
   path: 'runtime' | 'dlsym' | 'linked';
   pid: number;
   call: CheckpointCall;
-  /** Time limit of `lock`; left out or 0: none. */
-  timeoutMs?: number;
+  /** Time limit of `lock`; 0: none. Other calls ignore it. */
+  timeoutMs: number;
 }
 
 export interface CheckpointAnswer {

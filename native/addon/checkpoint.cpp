@@ -27,7 +27,7 @@ struct Fields<CheckpointRequest> : FieldsOf<CheckpointRequest, Target> {
     visit(GVB_FIELD(path).one_of(kApplicationPaths));
     visit(GVB_FIELD(pid).above_zero());
     visit(GVB_FIELD(call).one_of(kCheckpointCalls));
-    visit(GVB_FIELD(timeout_ms).or_left_out().says("Time limit of `lock`; left out or 0: none."));
+    visit(GVB_FIELD(timeout_ms).says("Time limit of `lock`; 0: none. Other calls ignore it."));
   }
 };
 

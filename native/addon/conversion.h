@@ -118,7 +118,6 @@ template <class T>
 struct Conversion<std::optional<T>> {
   static std::optional<T> read(const js::Request& request, const FieldRule& field) {
     if (request.is_null(field.name())) return std::nullopt;
-    if (field.optional && request.is_left_out(field.name())) return std::nullopt;
     return Conversion<T>::read(request, field);
   }
   static js::Value write(js::Env env, const std::optional<T>& value, const FieldRule& field) {

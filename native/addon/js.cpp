@@ -53,8 +53,6 @@ void Request::fail(const std::string& expected, const std::string& field) const 
 }
 
 bool Request::is_null(const std::string& field) const { return Napi::Value(env_, get(field)).IsNull(); }
-
-bool Request::is_left_out(const std::string& field) const { return Napi::Value(env_, get(field)).IsUndefined(); }
 bool Request::is_text(const std::string& field) const { return Napi::Value(env_, get(field)).IsString(); }
 
 bool Request::flag(const std::string& field) const {

@@ -40,7 +40,6 @@ class Request {
   Request(Env env, Value value);
 
   bool is_null(const std::string& field) const;
-  bool is_left_out(const std::string& field) const;
   bool is_text(const std::string& field) const;
   bool flag(const std::string& field) const;
   double number(const std::string& field) const;  // finite

@@ -17,7 +17,7 @@ class CheckpointController {
  public:
   CheckpointController(const Cuda& cuda, const CheckpointRequest& request)
       : cuda_(cuda), pid_(static_cast<int>(request.pid)), call_(request.call) {
-    if (call_ == CheckpointCall::kLock) arguments_.timeoutMs = request.timeout_ms.value_or(0);
+    if (call_ == CheckpointCall::kLock) arguments_.timeoutMs = request.timeout_ms;
   }
 
   CheckpointAnswer run() {

@@ -17,7 +17,7 @@ struct CheckpointRequest : Target {
   SymbolPath path = SymbolPath::kRuntime;
   unsigned pid = 1;
   CheckpointCall call = CheckpointCall::kState;
-  std::optional<unsigned> timeout_ms;  // of a lock; none or 0: no limit
+  unsigned timeout_ms = 0;  // of a lock; 0: no limit
 };
 
 struct CheckpointAnswer {

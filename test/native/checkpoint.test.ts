@@ -58,8 +58,8 @@ function card(settings: Readonly<Record<string, number | string>> = {}) {
 
 const controlledBy =
   (controller: Worker, { pid }: Worker) =>
-  (call: CheckpointCall, timeoutMs?: number): Promise<CheckpointAnswer> =>
-    ask(controller, 'checkpointCall', { ...target, pid, call, ...(timeoutMs !== undefined && { timeoutMs }) });
+  (call: CheckpointCall, timeoutMs = 0): Promise<CheckpointAnswer> =>
+    ask(controller, 'checkpointCall', { ...target, pid, call, timeoutMs });
 
 const ok = { code: 0, name: 'CUDA_SUCCESS', state: null, thread: null };
 const intact = { checksums: true, addresses: true, graph: true, stream: true, event: true };
@@ -166,7 +166,9 @@ describe('a checkpoint between workers', () => {
     const control = controlledBy(controller, idle);
     for (const call of ['restore-thread', 'lock'] as const)
       expect(await control(call)).toMatchObject({ code: 1, thread: null });
-    await expect(ask(controller, 'checkpointCall', { ...target, pid: 0, call: 'state' })).rejects.toThrow(/pid/);
+    await expect(ask(controller, 'checkpointCall', { ...target, pid: 0, call: 'state', timeoutMs: 0 })).rejects.toThrow(
+      /pid/,
+    );
   });
 });
 

@@ -67,7 +67,7 @@ bool is_over(const RegionState& state);
 bool any_user_alive(const RegionState& state);
 void reap_dead(RegionState* state);  // with the region's mutex held
 void forget(RegionState* state, int participant);
-// Of the card that a participant may still take, in bytes; the caller holds the region's mutex.
+// How many bytes of a card a participant may still take; the caller holds the region's mutex.
 int64_t free_memory(const RegionState& state, int place, int participant);
 uint64_t start_time_of(int pid);  // 0 if the process is gone or a zombie
 
