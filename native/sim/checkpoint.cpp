@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "sim/card/region.h"
+#include "sim/card/region_state.h"
 #include "sim/clock.h"
 #include "sim/driver.h"
 #include "sim/exports.h"
@@ -26,6 +27,17 @@ class Controlled {
   bool is_known() const { return participant_ >= 0; }
   Checkpointing& its() const { return region().checkpointing(participant_); }
   bool is_alive() const { return region().user_of(pid_) == participant_; }
+
+  // Whether this process may control the target now. One that another controller left in the middle of a call is out of
+  // step for ever or, by default, as soon as it has done what it was asked.
+  bool begin() const {
+    const int own = getpid();
+    int other = 0;
+    if (its().controller.compare_exchange_strong(other, own)) return true;
+    if (settings().checkpoint_condemns != 0 || start_time_of(other) != 0) return false;
+    return its().controller.compare_exchange_strong(other, own) && has_answered();
+  }
+  void end() const { its().controller.store(0); }
 
   CUresult lock(int64_t limit_ns) const {
     const int64_t began = raw_now();
@@ -56,17 +68,12 @@ class Controlled {
   CUresult checkpoint() const {
     if (region().on_instance(participant_)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
     const HostCost cost(cost_of(settings().checkpoint_fixed_us, settings().checkpoint_us_per_mib));
-    const CUresult code = ask(CheckpointStep::kCheckpoint);
-    if (code == abi::CUDA_SUCCESS) its().state.store(abi::CU_PROCESS_STATE_CHECKPOINTED);
-    return code;
+    return ask(CheckpointStep::kCheckpoint);
   }
 
   CUresult restore() const {
     const HostCost cost(cost_of(settings().restore_fixed_us, settings().restore_us_per_mib));
-    const CUresult code = ask(CheckpointStep::kRestore);
-    if (code == abi::CUDA_SUCCESS) its().state.store(abi::CU_PROCESS_STATE_LOCKED);
-    if (code == abi::CUDA_ERROR_OUT_OF_MEMORY) its().state.store(abi::CU_PROCESS_STATE_FAILED);
-    return code;
+    return ask(CheckpointStep::kRestore);
   }
 
   CUresult unlock() const {
@@ -82,6 +89,16 @@ class Controlled {
     wake_all(its().closed);
   }
 
+  // Waits for the last answer; false if the target is gone.
+  bool has_answered() const {
+    Checkpointing& target = its();
+    while (target.answered.load() != target.asked.load()) {
+      if (!is_alive()) return false;
+      wait_on(target.answered, target.asked.load() - 1, kLookAgain);
+    }
+    return true;
+  }
+
   // Notes what the call moves, and returns what it costs.
   double cost_of(double fixed_us, double us_per_mib) const {
     const int64_t bytes = region().allocated(participant_);
@@ -92,13 +109,9 @@ class Controlled {
   CUresult ask(CheckpointStep step) const {
     Checkpointing& target = its();
     target.step = step;
-    const uint32_t number = target.asked.fetch_add(1) + 1;
+    target.asked.fetch_add(1);
     wake_all(target.asked);
-    while (target.answered.load() != number) {
-      if (!is_alive()) return abi::CUDA_ERROR_UNKNOWN;
-      wait_on(target.answered, number - 1, kLookAgain);
-    }
-    return target.code;
+    return has_answered() ? target.code : abi::CUDA_ERROR_UNKNOWN;
   }
 
   const int pid_;
@@ -110,11 +123,9 @@ template <class Step>
 CUresult control(int pid, abi::CUprocessState from, const Step& step) {
   const Controlled controlled(pid);
   if (!controlled.is_target()) return abi::CUDA_ERROR_INVALID_VALUE;
-  Checkpointing& its = controlled.its();
-  int free = 0;
-  if (!its.controlled.compare_exchange_strong(free, 1)) return abi::CUDA_ERROR_ILLEGAL_STATE;
-  const CUresult code = its.now() == from ? step(controlled) : abi::CUDA_ERROR_ILLEGAL_STATE;
-  its.controlled.store(0);
+  if (!controlled.begin()) return abi::CUDA_ERROR_ILLEGAL_STATE;
+  const CUresult code = controlled.its().now() == from ? step(controlled) : abi::CUDA_ERROR_ILLEGAL_STATE;
+  controlled.end();
   return code;
 }
 

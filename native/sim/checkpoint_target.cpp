@@ -145,6 +145,12 @@ Target& target() {
   for (uint32_t answered = 0;;) {
     while (own.asked.load() == answered) wait_on(own.asked, answered, kLookAgain);
     own.code = own.step == CheckpointStep::kCheckpoint ? target().checkpoint() : target().restore();
+    // Here and not by the controller, which may be gone by now.
+    if (own.code == abi::CUDA_SUCCESS)
+      own.state.store(own.step == CheckpointStep::kCheckpoint ? abi::CU_PROCESS_STATE_CHECKPOINTED
+                                                              : abi::CU_PROCESS_STATE_LOCKED);
+    else if (own.step == CheckpointStep::kRestore)
+      own.state.store(abi::CU_PROCESS_STATE_FAILED);
     own.answered.store(++answered);
     wake_all(own.answered);
   }

@@ -84,6 +84,7 @@ constexpr Key<Settings> kKeys[] = {
     count("checkpoint_hangs", &Settings::checkpoint_hangs, 0, 1),
     count("checkpoint_keeps", &Settings::checkpoint_keeps, 0, 1),
     count("checkpoint_corrupts", &Settings::checkpoint_corrupts, 0, 1),
+    count("checkpoint_condemns", &Settings::checkpoint_condemns, 0, 1),
 };
 
 constexpr Key<CardSettings> kCardKeys[] = {

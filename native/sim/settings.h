@@ -139,6 +139,7 @@ struct Settings {
   int64_t checkpoint_hangs = 0;
   int64_t checkpoint_keeps = 0;
   int64_t checkpoint_corrupts = 0;
+  int64_t checkpoint_condemns = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "";
   // The cards, followed by the MIG instances. An index below is a place in this list.

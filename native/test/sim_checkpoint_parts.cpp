@@ -180,6 +180,12 @@ void occupy_for(uint64_t nanoseconds) {
   CHECK_EQUAL(launch(kernel("gvb_occupy"), nullptr, arguments), CUDA_SUCCESS);
 }
 
+// A controller in a process of its own.
+int start_lock(int target, const char* settings) {
+  setenv("GVB_CHECKPOINT_TARGET", std::to_string(target).c_str(), 1);
+  return start_part("lockForEver", settings, own_region());
+}
+
 bool share(CUdeviceptr address) {
   CUipcMemHandle handle{};
   return cuIpcGetMemHandle(&handle, address) == CUDA_SUCCESS;
@@ -370,12 +376,28 @@ void checkpoint_kills() {
   CHECK_EQUAL(WTERMSIG(status), SIGSEGV);
 }
 
+void checkpoint_taken_over() {
+  CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
+  TargetProcess target(kCheckpoints);
+  CHECK_EQUAL(target.ask(kWork), kYes);
+  const int controller = start_lock(target.pid, kCheckpoints);
+  usleep(100'000);
+  kill(controller, SIGKILL);
+  int status = 0;
+  waitpid(controller, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK_EQUAL(lock(target.pid), CUDA_SUCCESS);
+  CHECK_EQUAL(checkpoint(target.pid), CUDA_SUCCESS);
+  CHECK_EQUAL(restore(target.pid), CUDA_SUCCESS);
+  CHECK_EQUAL(unlock(target.pid), CUDA_SUCCESS);
+  CHECK_EQUAL(target.ask(kVerify), kYes);
+}
+
 // The controller is a process of its own here, which can be killed. Its target is out of step from then on.
 void checkpoint_hangs() {
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
   TargetProcess target(kCheckpointHangs);
-  setenv("GVB_CHECKPOINT_TARGET", std::to_string(target.pid).c_str(), 1);
-  const int controller = start_part("lockForEver", kCheckpointHangs, own_region());
+  const int controller = start_lock(target.pid, kCheckpointHangs);
   target.tell(kVerify);
   usleep(300'000);
   int status = 0;
@@ -389,7 +411,7 @@ void checkpoint_hangs() {
 
 void lock_for_ever() {
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
-  lock(std::atoi(std::getenv("GVB_CHECKPOINT_TARGET")), 1);
+  lock(std::atoi(std::getenv("GVB_CHECKPOINT_TARGET")), 1000);
 }
 
 void checkpoint_corrupts() {

@@ -26,7 +26,7 @@ constexpr const char* kSmallCard = GVB_CHECKPOINTS ",memory_mib=1000,context_mib
 constexpr const char* kCheckpointMps = GVB_CHECKPOINTS ",mps=1";
 constexpr const char* kCheckpointMig = GVB_CHECKPOINTS ",mig=3+2+1";
 constexpr const char* kCheckpointKills = GVB_CHECKPOINTS ",checkpoint_kills=1";
-constexpr const char* kCheckpointHangs = GVB_CHECKPOINTS ",checkpoint_hangs=1";
+constexpr const char* kCheckpointHangs = GVB_CHECKPOINTS ",checkpoint_hangs=1,checkpoint_condemns=1";
 constexpr const char* kCheckpointCorrupts = GVB_CHECKPOINTS ",checkpoint_corrupts=1";
 constexpr const char* kCheckpointKeeps = GVB_CHECKPOINTS ",checkpoint_keeps=1";
 
@@ -98,6 +98,7 @@ void checkpoint_mps();
 void checkpoint_mig();
 void checkpoint_kills();
 void checkpoint_hangs();
+void checkpoint_taken_over();
 void checkpoint_corrupts();
 void checkpoint_keeps();
 void checkpoint_itself();

@@ -24,7 +24,7 @@ void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, con
 
 void Checkpointing::reset() {
   for (std::atomic<uint32_t>* word : {&closed, &inside, &asked, &answered}) word->store(0);
-  for (std::atomic<int>* word : {&state, &thread, &controlled}) word->store(0);
+  for (std::atomic<int>* word : {&state, &thread, &controller}) word->store(0);
   code = 0;
   for (int place = 0; place < kMaxDevices; ++place) used[place] = contexts[place] = 0;
 }
@@ -109,7 +109,7 @@ bool Region::return_to_cards() {
   Checkpointing& away = own_checkpointing();
   Participant& here = state_->participants[participant_];
   for (int place = 0; place < kMaxDevices; ++place)
-    if (away.used[place] > free_memory(*state_, place, participant_)) return false;
+    if (away.used[place] > room_on_card(*state_, place, participant_)) return false;
   for (int place = 0; place < kMaxDevices; ++place) {
     state_->used[place] += away.used[place];
     here.used[place] += std::exchange(away.used[place], 0);

@@ -20,8 +20,7 @@ struct Checkpointing {
   std::atomic<uint32_t> inside;    // its threads that are in a driver call
   std::atomic<uint32_t> asked;     // number of requests
   std::atomic<uint32_t> answered;  // number of answers
-  // 1 during a controller's call. A controller that is killed leaves it so: the target is then out of step for ever.
-  std::atomic<int> controlled;
+  std::atomic<int> controller;     // whose call is in progress; 0: none. One that is killed stays
   CheckpointStep step;
   abi::CUresult code;
   // What the process had on the cards, while it is checkpointed.

@@ -99,7 +99,7 @@ void sweep_abandoned() {
 
 }  // namespace
 
-int64_t free_memory(const RegionState& state, int place, int participant) {
+int64_t room_on_card(const RegionState& state, int place, int participant) {
   return memory_of(state, place, participant).free;
 }
 

@@ -68,7 +68,7 @@ bool any_user_alive(const RegionState& state);
 void reap_dead(RegionState* state);  // with the region's mutex held
 void forget(RegionState* state, int participant);
 // How many bytes of a card a participant may still take; the caller holds the region's mutex.
-int64_t free_memory(const RegionState& state, int place, int participant);
+int64_t room_on_card(const RegionState& state, int place, int participant);
 uint64_t start_time_of(int pid);  // 0 if the process is gone or a zombie
 
 // Holds the region's mutex; recounts the totals if the previous owner died while it held the mutex.
