@@ -143,7 +143,9 @@ Target& target() {
   Checkpointing& own = region().own_checkpointing();
   own.thread.store(static_cast<int>(syscall(SYS_gettid)));
   for (uint32_t answered = 0;;) {
-    while (own.asked.load() == answered) wait_on(own.asked, answered, kLookAgain);
+    // A process that ends gives its place back: what is asked there is then not for this one.
+    for (uint32_t asked; (asked = own.asked.load()) <= answered || driver_unready() != 0;)
+      wait_on(own.asked, asked, kLookAgain);
     own.code = own.step == CheckpointStep::kCheckpoint ? target().checkpoint() : target().restore();
     // Here and not by the controller, which may be gone by now.
     if (own.code == abi::CUDA_SUCCESS)

@@ -194,6 +194,7 @@ bool share(CUdeviceptr address) {
 }  // namespace
 
 void checkpoint_target() {
+  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would handle it
   enter_primary();
   CUdeviceptr blocks[kBlocks] = {}, managed = 0;
   for (size_t i = 0; i < kBlocks; ++i) {
