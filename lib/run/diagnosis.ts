@@ -1,6 +1,7 @@
 /** What `doctor` inspects: the driver, the GPUs and the layers, from a worker in the caller's environment. */
 import type { DriverInfo, GpuInfo, HostInfo, LayerInfo } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
+import { type CheckpointTrial, tryCheckpoint } from '../checkpoint/trial.js';
 import { hostInfo } from '../environment/host.js';
 import { type MpsState, mpsState } from '../environment/mps.js';
 import { nvidiaOnPciBus } from '../environment/pci.js';
@@ -42,6 +43,8 @@ export interface Diagnosis {
   interceptors: Interceptor[];
   /** Functions that the driver or NVML lacks, or that a layer hides. */
   missing: MissingFunction[];
+  /** Whether GPU processes can be checkpointed here; null: not tried, because no process could use the GPU. */
+  checkpoint: CheckpointTrial | null;
   findings: Finding[];
 }
 
@@ -86,8 +89,17 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     functions: description?.provenance.functions.length ?? 0,
     interceptors: found,
     missing: description ? missingFunctions(description.provenance) : [],
+    checkpoint: await trial(request, facts),
     findings: list,
   };
+}
+
+function trial({ simulatedFolder, timeoutMs }: DiagnosisRequest, facts: Facts): Promise<CheckpointTrial> | null {
+  const { description, workerError, driverError, environment } = facts;
+  const [device] = description?.inspection.devices ?? [];
+  if (!device || workerError !== null) return null;
+  const target = { simulatedDriver: driverError === null ? null : simulatedFolder() };
+  return tryCheckpoint({ environment, target, gpu: device.uuid, deadlineMs: timeoutMs });
 }
 
 /** The preloads of a process that ended too early. */

@@ -1,4 +1,5 @@
 /** `gpu-virt-bench doctor` */
+import type { CheckpointTrial } from '../../checkpoint/trial.js';
 import type { GpuInfo } from '../../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../native/load.js';
 import { cudaVersion } from '../../results/text/cuda-version.js';
@@ -31,7 +32,7 @@ function diagnosisText(diagnosis: Diagnosis): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWithout }: Diagnosis): string {
+function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWithout, checkpoint }: Diagnosis): string {
   const none = workerError === null ? 'none' : 'unknown: the worker process ended before it could inspect the GPU';
   const seen = workerWithout === null ? '' : ` (without ${workerWithout})`;
   const notMapped = workerError === null ? 'NOT LOADED' : 'its process ended';
@@ -55,9 +56,16 @@ function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWitho
       'Preload',
       preload.map(({ entry, source, mapped }) => `${source}: ${entry} (${mapped ?? notMapped})`).join('; ') || 'none',
     ],
+    ['Checkpoint', checkpoint === null ? 'not tried' : checkpointText(checkpoint)],
   ];
   const width = Math.max(...rows.map(([label = '']) => label.length));
   return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${plain(text)}`).join('\n');
+}
+
+function checkpointText({ works, calls, reason, fix }: CheckpointTrial): string {
+  if (!works) return `does not work: ${reason}${fix === null ? '' : `; fix: ${fix}`}`;
+  const [lock, checkpoint] = calls;
+  return `works: a process of its own was locked in ${lock?.ms.toFixed(1)} ms and checkpointed in ${checkpoint?.ms.toFixed(0)} ms`;
 }
 
 function gpuText(gpu: GpuInfo): string {
