@@ -33,7 +33,7 @@ const END_MS = 1_500;
 /** Bit of CAP_SYS_PTRACE (capabilities(7)). */
 const SYS_PTRACE = 19n;
 
-export interface TrialRequest {
+interface TrialRequest {
   /** Environment of both processes, the one that is checkpointed and the one that does it. */
   environment: NodeJS.ProcessEnv;
   target: Target;

@@ -50,6 +50,20 @@ With an older driver, what is in the last column is lost. What else its compiler
 
 ${table(['Driver', 'CUDA', 'Functions', 'Lost without them'], branches)}
 
+## Checkpoints
+
+From driver 570 on, a process can move another's GPU memory to the host and back (\`cuCheckpointProcess…\`). \`doctor\` tries it: a
+process of its own holds 1 MiB, is locked and checkpointed, and has to leave NVML's list. It is not restored, and then ends. Where
+that fails, \`doctor\` says which call returned what. Known causes:
+
+| Call and code | Cause |
+| --- | --- |
+| lock, 801 | the process is a client of MPS |
+| checkpoint, 801 | managed memory; on arm64 a driver before 595 |
+| checkpoint, 2 | a MIG instance, or too little memory on the host |
+| any, 304 | there is no such process, or this one may not trace it (\`kernel.yama.ptrace_scope\`, SYS_PTRACE) |
+| any, 800 | the same, or persistence mode is off |
+
 ## What is lost without a function
 
 ${table(
