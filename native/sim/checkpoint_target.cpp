@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -65,6 +66,36 @@ std::vector<HostCopy> written_in(const Block& block) {
   return found;
 }
 
+// Loads the bus of a card like a copy of that many bytes, as far as its neighbours see.
+void load_bus(int place, CheckpointStep step, double bytes) {
+  Card& card = region().card(place);
+  const int client = card.open_client(false, 1);
+  if (client < 0) return;
+  const bool out = step == CheckpointStep::kCheckpoint;
+  const double most = out ? gbs_from_card(card_settings(place)) : gbs_to_card(card_settings(place));
+  const double gbs = std::min(most, settings().checkpoint_gbs);
+  Item item;
+  item.not_before = raw_now();
+  item.alone_ns = bytes / gbs;
+  item.demand = demand_of(out ? kCopyOut : kCopyIn, gbs / most);
+  const Item* const only = &item;
+  const int lane = card.open_lane(client);
+  if (lane >= 0) {
+    card.wait_for({card.submit(lane, &only, 1)});
+    // A card with one context computes the end ahead.
+    wait_until(item.not_before + static_cast<int64_t>(item.alone_ns));
+  }
+  card.close_client(client);
+}
+
+void load_buses(CheckpointStep step, const std::vector<Block>& blocks) {
+  if (settings().checkpoint_gbs <= 0) return;
+  std::map<int, double> bytes;
+  for (const Block& block : blocks)
+    if (is_on_card(block)) bytes[block.device] += static_cast<double>(block.bytes);
+  for (const auto& [place, of_it] : bytes) load_bus(place, step, of_it);
+}
+
 class Target {
  public:
   abi::CUresult checkpoint() {
@@ -78,6 +109,7 @@ class Target {
         drop();
         return abi::CUDA_ERROR_OUT_OF_MEMORY;
       }
+    load_buses(CheckpointStep::kCheckpoint, blocks);
     if (settings().checkpoint_keeps == 0) region().leave_cards();
     mark_.clear();
     return abi::CUDA_SUCCESS;
@@ -85,8 +117,10 @@ class Target {
 
   abi::CUresult restore() {
     if (!region().return_to_cards()) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+    const std::vector<Block> blocks = all_blocks();
+    load_buses(CheckpointStep::kRestore, blocks);
     // What is copied back replaces results, which would otherwise be computed anew when they are read.
-    for (const Block& block : all_blocks())
+    for (const Block& block : blocks)
       if (is_on_card(block)) settle(block, true);
     for (const HostCopy& copy : copies_) std::memcpy(reinterpret_cast<void*>(copy.address), copy.host, copy.bytes);
     if (settings().checkpoint_corrupts != 0) corrupt();
@@ -146,6 +180,9 @@ Target& target() {
     // A process that ends gives its place back: what is asked there is then not for this one.
     for (uint32_t asked; (asked = own.asked.load()) <= answered || driver_unready() != 0;)
       wait_on(own.asked, asked, kLookAgain);
+    // Orders what happens here after the calls before and before those that follow. The controller does so too, but a
+    // sanitizer does not see another process.
+    own.inside.fetch_add(0);
     own.code = own.step == CheckpointStep::kCheckpoint ? target().checkpoint() : target().restore();
     // Here and not by the controller, which may be gone by now.
     if (own.code == abi::CUDA_SUCCESS)
@@ -153,6 +190,7 @@ Target& target() {
                                                               : abi::CU_PROCESS_STATE_LOCKED);
     else if (own.step == CheckpointStep::kRestore)
       own.state.store(abi::CU_PROCESS_STATE_FAILED);
+    own.inside.fetch_add(0);
     own.answered.store(++answered);
     wake_all(own.answered);
   }

@@ -80,6 +80,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("restore_fixed_us", &Settings::restore_fixed_us, 0, 1e8),
     quantity("restore_us_per_mib", &Settings::restore_us_per_mib, 0, 1e6),
     quantity("unlock_us", &Settings::unlock_us, 0, 1e8),
+    quantity("checkpoint_gbs", &Settings::checkpoint_gbs, 0, 1e6),
     count("checkpoint_kills", &Settings::checkpoint_kills, 0, 1),
     count("checkpoint_hangs", &Settings::checkpoint_hangs, 0, 1),
     count("checkpoint_keeps", &Settings::checkpoint_keeps, 0, 1),

@@ -135,6 +135,7 @@ struct Settings {
   double restore_fixed_us = 250'000;
   double restore_us_per_mib = 176;
   double unlock_us = 1500;
+  double checkpoint_gbs = 0;
   int64_t checkpoint_kills = 0;
   int64_t checkpoint_hangs = 0;
   int64_t checkpoint_keeps = 0;

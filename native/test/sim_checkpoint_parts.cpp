@@ -377,6 +377,25 @@ void checkpoint_kills() {
   CHECK_EQUAL(WTERMSIG(status), SIGSEGV);
 }
 
+// The copies last as long as the bus takes for them, and longer beside a neighbour's kernels.
+void checkpoint_bus() {
+  CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
+  const TargetProcess target(kCheckpointBus);
+  constexpr auto kBusNs = static_cast<int64_t>(static_cast<double>(kBlocks * kBlockBytes) / 0.4);
+  CHECK_EQUAL(lock(target.pid), CUDA_SUCCESS);
+  CHECK(took([&] { return checkpoint(target.pid); }, CUDA_SUCCESS) >= kBusNs);
+  CHECK(!is_listed(getpid()));
+  enter_primary();
+  occupy_for(100 * kMs);
+  const int64_t began = gvb::now_ns();
+  CHECK(took([&] { return restore(target.pid); }, CUDA_SUCCESS) >= kBusNs);
+  CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
+  // Both took turns.
+  CHECK(gvb::now_ns() - began >= kBusNs + 90 * kMs);
+  CHECK_EQUAL(unlock(target.pid), CUDA_SUCCESS);
+  CHECK_EQUAL(target.ask(kVerify), kYes);
+}
+
 void checkpoint_taken_over() {
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
   TargetProcess target(kCheckpoints);

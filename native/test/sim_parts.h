@@ -22,6 +22,8 @@ constexpr const char* kCheckpoints = GVB_CHECKPOINTS;
 constexpr const char* kCheckpointTimes = GVB_FAST
     ",checkpoint_lock_us=10000,checkpoint_fixed_us=20000,checkpoint_us_per_mib=2000,restore_fixed_us=30000,"
     "restore_us_per_mib=1000,unlock_us=40000";
+// The 64 MiB of a target take 168 ms of the bus each way.
+constexpr const char* kCheckpointBus = GVB_CHECKPOINTS ",checkpoint_gbs=0.4,pcie_gbs=1";
 constexpr const char* kSmallCard = GVB_CHECKPOINTS ",memory_mib=1000,context_mib=100";
 constexpr const char* kCheckpointMps = GVB_CHECKPOINTS ",mps=1";
 constexpr const char* kCheckpointMig = GVB_CHECKPOINTS ",mig=3+2+1";
@@ -98,6 +100,7 @@ void checkpoint_mps();
 void checkpoint_mig();
 void checkpoint_kills();
 void checkpoint_hangs();
+void checkpoint_bus();
 void checkpoint_taken_over();
 void checkpoint_corrupts();
 void checkpoint_keeps();

@@ -51,6 +51,7 @@ const Part kParts[] = {
     {"checkpointMig", kCheckpointMig, checkpoint_mig},
     {"checkpointKills", kCheckpointKills, checkpoint_kills},
     {"checkpointHangs", kCheckpointHangs, checkpoint_hangs},
+    {"checkpointBus", kCheckpointBus, checkpoint_bus},
     {"checkpointTakenOver", kCheckpoints, checkpoint_taken_over},
     {"checkpointCorrupts", kCheckpointCorrupts, checkpoint_corrupts},
     {"checkpointKeeps", kCheckpointKeeps, checkpoint_keeps},
