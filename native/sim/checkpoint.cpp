@@ -25,6 +25,12 @@ class Controlled {
 
   bool is_target() const { return participant_ >= 0 && its().thread.load() != 0; }
   bool is_known() const { return participant_ >= 0; }
+  // As drivers answer (580.159): no process has the PID, it has not called cuInit, or it has no context, which here is
+  // no target.
+  CUresult why_no_target() const {
+    if (is_known()) return abi::CUDA_ERROR_INVALID_VALUE;
+    return start_time_of(pid_) == 0 ? abi::CUDA_ERROR_OPERATING_SYSTEM : abi::CUDA_ERROR_NOT_INITIALIZED;
+  }
   Checkpointing& its() const { return region().checkpointing(participant_); }
   bool is_alive() const { return region().user_of(pid_) == participant_; }
 
@@ -122,7 +128,7 @@ class Controlled {
 template <class Step>
 CUresult control(int pid, abi::CUprocessState from, const Step& step) {
   const Controlled controlled(pid);
-  if (!controlled.is_target()) return abi::CUDA_ERROR_INVALID_VALUE;
+  if (!controlled.is_target()) return controlled.why_no_target();
   if (!controlled.begin()) return abi::CUDA_ERROR_ILLEGAL_STATE;
   const CUresult code = controlled.its().now() == from ? step(controlled) : abi::CUDA_ERROR_ILLEGAL_STATE;
   controlled.end();
@@ -142,7 +148,8 @@ namespace gvb::abi {
 CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state) {
   GVB_SIM_ENTER_CONTROLLER(cuCheckpointProcessGetState);
   const sim::Controlled controlled(pid);
-  if (state == nullptr || !controlled.is_known()) return CUDA_ERROR_INVALID_VALUE;
+  if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!controlled.is_known()) return controlled.why_no_target();
   *state = controlled.its().now();
   return CUDA_SUCCESS;
 }
@@ -150,7 +157,8 @@ CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state) {
 CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int* thread) {
   GVB_SIM_ENTER_CONTROLLER(cuCheckpointProcessGetRestoreThreadId);
   const sim::Controlled controlled(pid);
-  if (thread == nullptr || !controlled.is_target()) return CUDA_ERROR_INVALID_VALUE;
+  if (thread == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!controlled.is_target()) return controlled.why_no_target();
   *thread = controlled.its().thread.load();
   return CUDA_SUCCESS;
 }

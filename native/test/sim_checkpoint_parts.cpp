@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -217,7 +218,8 @@ void checkpoint_states() {
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
   TargetProcess target(kCheckpoints);
   const int pid = target.pid;
-  CHECK_EQUAL(lock(1), CUDA_ERROR_INVALID_VALUE);
+  CHECK_EQUAL(lock(1), CUDA_ERROR_NOT_INITIALIZED);
+  CHECK_EQUAL(lock(INT_MAX), CUDA_ERROR_OPERATING_SYSTEM);
   CHECK_EQUAL(lock(getpid()), CUDA_ERROR_INVALID_VALUE);  // it has no context
   CHECK_EQUAL(state_of(getpid()), CU_PROCESS_STATE_RUNNING);
   CHECK_EQUAL(state_of(pid), CU_PROCESS_STATE_RUNNING);

@@ -57,7 +57,7 @@ function card(settings: Readonly<Record<string, number | string>> = {}) {
 }
 
 const controlledBy =
-  (controller: Worker, { pid }: Worker) =>
+  (controller: Worker, { pid }: Pick<Worker, 'pid'>) =>
   (call: CheckpointCall, timeoutMs = 0): Promise<CheckpointAnswer> =>
     ask(controller, 'checkpointCall', { ...target, pid, call, timeoutMs });
 
@@ -159,13 +159,14 @@ describe('a checkpoint between workers', () => {
     );
   });
 
-  it('answers that a process without a context is no target', async () => {
+  it('answers as a driver does that a process is no target', async () => {
     const { start } = card();
     const [controller, idle] = await Promise.all([start(), start()]);
     expect(await controlledBy(controller, controller)('state')).toMatchObject({ code: 0, state: 0 });
     const control = controlledBy(controller, idle);
     for (const call of ['restore-thread', 'lock'] as const)
-      expect(await control(call)).toMatchObject({ code: 1, thread: null });
+      expect(await control(call)).toMatchObject({ code: 3, name: 'CUDA_ERROR_NOT_INITIALIZED', thread: null });
+    expect(await controlledBy(controller, { pid: 2 ** 31 - 1 })('state')).toMatchObject({ code: 304, state: null });
     await expect(ask(controller, 'checkpointCall', { ...target, pid: 0, call: 'state', timeoutMs: 0 })).rejects.toThrow(
       /pid/,
     );
