@@ -17,7 +17,11 @@ const LIMIT_MS = 4 * 3_600_000;
 const file = join(root, 'lib/native/function-costs.ts');
 
 it.concurrent.each(functionNames)('doctor lists %s alone, with what is lost without it', async (name) => {
-  const { stdout, stderr } = await command(['doctor', '--json'], {}, `hide=${name},checkpoint_lock_us=0,checkpoint_fixed_us=0`);
+  const { stdout, stderr } = await command(
+    ['doctor', '--json'],
+    {},
+    `hide=${name},checkpoint_lock_us=0,checkpoint_fixed_us=0`,
+  );
   expect(stderr).toBe('');
   const missing = JSON.parse(stdout).missing as MissingFunction[];
   const { stops = false, metrics: lost = [], partly = [] } = functionCosts[name] ?? {};
