@@ -1,6 +1,7 @@
 #include "sim/checkpoint_target.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -174,6 +175,7 @@ Target& target() {
 
 [[noreturn]] void serve() {
   constexpr int64_t kLookAgain = 60'000'000'000;
+  pthread_setname_np(pthread_self(), "gvb-checkpoint");
   Checkpointing& own = region().own_checkpointing();
   own.thread.store(static_cast<int>(syscall(SYS_gettid)));
   for (uint32_t answered = 0;;) {

@@ -33,7 +33,8 @@ class GateEntry {
   static void wait(Checkpointing* own);
 
   static inline std::atomic<Checkpointing*> own_{nullptr};
-  static inline thread_local int depth_ = 0;
+  // In a statically linked program a library finds only the initial thread-local block.
+  [[gnu::tls_model("initial-exec")]] static inline thread_local int depth_ = 0;
 };
 
 }  // namespace gvb::sim
