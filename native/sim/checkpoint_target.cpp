@@ -1,8 +1,8 @@
 #include "sim/checkpoint_target.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -175,7 +175,7 @@ Target& target() {
 
 [[noreturn]] void serve() {
   constexpr int64_t kLookAgain = 60'000'000'000;
-  pthread_setname_np(pthread_self(), "gvb-checkpoint");
+  prctl(PR_SET_NAME, "gvb-checkpoint");
   Checkpointing& own = region().own_checkpointing();
   own.thread.store(static_cast<int>(syscall(SYS_gettid)));
   for (uint32_t answered = 0;;) {
