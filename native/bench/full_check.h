@@ -25,8 +25,7 @@ Fullness fullness_of(const Occupied& filling, uint64_t hold_ns, uint64_t small, 
 // Why a row of a card that is not full has no number.
 constexpr const char* kRoomLeft =
     "a small kernel began while all blocks of a kernel that should fill the card ran: the driver said that fewer "
-    "blocks "
-    "fit than do";
+    "blocks fit than do";
 
 // The kernels to check.
 struct Filling {

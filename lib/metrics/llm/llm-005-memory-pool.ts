@@ -37,6 +37,7 @@ const BLOCK = 500;
 const BARE = { pooled: 100, direct: 20 } as const;
 /** How far the request exceeds the memory that the process is told it has. */
 const BEYOND_BYTES = 256 * MIB;
+
 const OUTCOMES = ['refused', 'wrong_error', 'granted'] as const;
 
 const details = v.strictObject({
