@@ -13,6 +13,7 @@ const entries = [
   'all-settings',
   'cli/main',
   'worker/main',
+  'checkpoint/checkpoint-guardian',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/container/container-guardian',
   'metrics/core/details',

@@ -1,4 +1,6 @@
 /** States of a process for checkpoints, as the driver numbers them (CUprocessState). */
+export const RUNNING = 0;
+export const LOCKED = 1;
 export const CHECKPOINTED = 2;
 
 const NAMES = ['running', 'locked', 'checkpointed', 'failed'];

@@ -66,6 +66,10 @@ import { moduleLoad } from './start-up/start-004-module-load.js';
 import { gpuDiscovery } from './start-up/start-005-gpu-discovery.js';
 import { concurrentStarts } from './start-up/start-006-concurrent-starts.js';
 import { compatibility } from './compatibility/compat-001-compatibility.js';
+import { lockTime } from './checkpoint/ckpt-001-lock-time.js';
+import { checkpointRate } from './checkpoint/ckpt-002-checkpoint-rate.js';
+import { restoreRate } from './checkpoint/ckpt-003-restore-rate.js';
+import { memoryGivenBack } from './checkpoint/ckpt-005-memory-given-back.js';
 
 export const metrics: readonly MetricDefinition[] = [
   kernelLaunchLatency,
@@ -134,6 +138,10 @@ export const metrics: readonly MetricDefinition[] = [
   gpuDiscovery,
   concurrentStarts,
   compatibility,
+  lockTime,
+  checkpointRate,
+  restoreRate,
+  memoryGivenBack,
 ];
 
 /** Finds a metric by its id; not case-sensitive. */

@@ -10,13 +10,16 @@ const { serve } = await import('../workers/serve.js');
 const { requests } = await import('./requests.js');
 const { sessionCall } = await import('./session-call.js');
 
+/** Only its guardian ends it (lib/checkpoint/guarded-launcher.ts). */
+const isGuarded = process.env.GVB_GUARDED === '1';
+
 /** Null if it cannot be loaded: every request then reports why. */
 function timeToLoadAddon(): number | null {
   const before = process.hrtime.bigint();
   try {
     const addon = loadAddon();
     const after = process.hrtime.bigint();
-    addon.dieWithParent();
+    if (!isGuarded) addon.dieWithParent();
     return Number(after - before);
   } catch {
     return null;
@@ -25,6 +28,6 @@ function timeToLoadAddon(): number | null {
 
 const find = (method: string) => (Object.hasOwn(requests, method) ? requests[method] : sessionCall(method));
 
-serve(find, { mainNs, addonLoadNs: timeToLoadAddon() });
+serve(find, { mainNs, addonLoadNs: timeToLoadAddon() }, isGuarded);
 
 export {};

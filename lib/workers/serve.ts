@@ -16,15 +16,18 @@ const PROGRESS_EVERY_MS = 200;
 /** Finds the handler of a method; undefined for an unknown one. */
 type FindHandler = (method: string) => Handler | undefined;
 
-export function serve(find: FindHandler, birth: Birth): void {
+/** `isGuarded`: the process outlives its coordinator, until its guardian ends it. */
+export function serve(find: FindHandler, birth: Birth, isGuarded = false): void {
+  // A process without anything to wait for would end.
+  const end = isGuarded ? () => void setInterval(() => {}, 60_000) : () => process.exit(0);
   // A coordinator that has ended closes the pipe, so nobody would read an error report.
-  process.stdout.on('error', () => process.exit(0));
+  process.stdout.on('error', end);
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {
     const message = decode(line);
     if (message?.gvb === 'request') void answer(find, message);
   });
-  lines.on('close', () => process.exit(0));
+  lines.on('close', end);
   const { mainNs, addonLoadNs } = birth;
   process.stdout.write(encode({ gvb: 'ready', pid: process.pid, mainNs: String(mainNs), addonLoadNs }));
 }

@@ -69,6 +69,7 @@ const entries = [
   'stats/slope',
   'stats/figure-of-windows',
   'systems/kinds/container/container-guardian',
+  'checkpoint/checkpoint-guardian',
   'systems/kinds/mps/mps-guardian',
   'worker/main',
   'workers/lines',

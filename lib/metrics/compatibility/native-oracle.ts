@@ -1,17 +1,13 @@
 /** Runs the probes natively, in an environment without the system, and proves that the driver is the bare one. */
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../../errors/bench-error.js';
 import { probeProgram } from '../../native/load.js';
 import { bareDriver } from '../../systems/proof/attestation.js';
-import { instanceVariables } from '../../environment/named-gpu.js';
-import { baseEnvironment, withoutMps } from '../../systems/process/base-environment.js';
-import { callerEnvironment } from '../../systems/process/environment.js';
 import { type Description, describe } from '../../workers/description.js';
 import type { Launcher, ProcessStart } from '../../workers/launcher.js';
-import { localStart } from '../../workers/local.js';
 import { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
+import { nativeStart } from '../tenants/native-start.js';
 import { targetOf } from '../tenants/scene.js';
 import { excludedBecause } from './outcome.js';
 import { type Observation, type ProbeRow, runProbe } from './probe-process.js';
@@ -38,17 +34,6 @@ export interface Oracle {
   driver: string;
   /** UUID of the measured device. */
   device: string;
-}
-
-/** The caller's environment, as a native system has it; variables that define a simulated card are kept. */
-function nativeStart({ system, card }: MeasureContext): ProcessStart {
-  const { GVB_SIM } = system.environment();
-  return localStart({
-    ...baseEnvironment(callerEnvironment()),
-    ...(GVB_SIM !== undefined && { GVB_SIM }),
-    ...withoutMps(join(tmpdir(), 'gvb-none')),
-    ...instanceVariables(card?.uuid ?? ''),
-  });
 }
 
 async function describeNatively(context: MeasureContext, start: ProcessStart): Promise<Description> {

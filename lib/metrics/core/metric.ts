@@ -25,6 +25,7 @@ export type Category =
   | 'fragmentation'
   | 'error-recovery'
   | 'start-up'
+  | 'checkpoint'
   | 'compatibility'
   | 'workload';
 export type Direction = MetricResult['direction'];

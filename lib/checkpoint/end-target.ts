@@ -1,0 +1,78 @@
+/**
+ * How a process ends whose GPU state may have been restored from a checkpoint. Ending a live restored process has hung
+ * whole hosts (cuda-checkpoint issue 53), so it is locked and checkpointed again, and killed once NVML lists it no longer.
+ * Every path that ends such a process goes through here.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../errors/message-of.js';
+import type { CheckpointAnswer, CheckpointCall } from '../native/addon-types.js';
+import { CHECKPOINTED, LOCKED, RUNNING, stateName } from './states.js';
+
+/** What is needed to end a process; a test has its own. */
+export interface EndingMeans {
+  /** Rejects if the controller did not answer in time. */
+  call: (name: CheckpointCall, pid: number) => Promise<CheckpointAnswer>;
+  /** Whether NVML lists the process; null if that is not known. */
+  isListed: (pid: number) => Promise<boolean | null>;
+  isAlive: (pid: number) => boolean;
+  kill: (pid: number) => void;
+}
+
+export interface TargetEnd {
+  /** False: it was left alive. */
+  ended: boolean;
+  /** What was done, or why it was left. */
+  how: string;
+}
+
+/** How long NVML may still list a process that is checkpointed. */
+const LISTED_MS = 2_000;
+const BETWEEN_MS = 50;
+
+/**
+ * Ends the process, or leaves it and says why. `mayBeRestored`: a restore was asked for, whatever became of it. A process
+ * of which that is false ends as any other.
+ */
+export async function endTarget(pid: number, mayBeRestored: boolean, means: EndingMeans): Promise<TargetEnd> {
+  if (!means.isAlive(pid)) return { ended: true, how: 'it had ended' };
+  if (!mayBeRestored) return killed(pid, means, 'killed: it was never restored');
+  const left = await checkpointAgain(pid, means)
+    .catch(() => checkpointAgain(pid, means)) // a call whose controller was killed may have taken effect
+    .catch((error: unknown) => `its state is not known: ${messageOf(error)}`);
+  if (!means.isAlive(pid)) return { ended: true, how: 'it ended meanwhile' };
+  return left === null ? killed(pid, means, 'killed when checkpointed') : { ended: false, how: left };
+}
+
+function killed(pid: number, means: EndingMeans, how: string): TargetEnd {
+  means.kill(pid);
+  return { ended: true, how };
+}
+
+/** Null once its memory is gone; else why it has to be left. */
+async function checkpointAgain(pid: number, means: EndingMeans): Promise<string | null> {
+  let { state, ...answer } = await means.call('state', pid);
+  if (state === RUNNING) {
+    answer = await means.call('lock', pid);
+    if (answer.code !== 0) return `it runs, and its lock returned ${said(answer)}`;
+    state = LOCKED;
+  }
+  if (state === LOCKED) {
+    answer = await means.call('checkpoint', pid);
+    if (answer.code !== 0) return `it is locked, and its checkpoint returned ${said(answer)}`;
+    ({ state, ...answer } = await means.call('state', pid));
+  }
+  if (state !== CHECKPOINTED)
+    return state === null ? `the look at its state returned ${said(answer)}` : `it is ${stateName(state)}`;
+  return (await isGone(pid, means)) ? null : 'it is checkpointed, but NVML still lists it';
+}
+
+/** Where NVML cannot say, the state alone counts. */
+async function isGone(pid: number, { isListed }: EndingMeans): Promise<boolean> {
+  for (let waited = 0; (await isListed(pid)) === true; waited += BETWEEN_MS) {
+    if (waited >= LISTED_MS) return false;
+    await sleep(BETWEEN_MS);
+  }
+  return true;
+}
+
+const said = ({ name, code }: Pick<CheckpointAnswer, 'name' | 'code'>): string => `${name} (${code})`;

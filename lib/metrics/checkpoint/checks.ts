@@ -1,0 +1,54 @@
+/** Checks of checkpoints: that the memory left the card, that the host holds it, and that everything came back. */
+import type { Check } from '../../results/document.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import type { HeldTarget } from './held-targets.js';
+
+/** Pages that the host holds may share blocks with others. */
+const MOST = 0.9;
+
+export function goneCheck(targets: readonly HeldTarget[]): Check {
+  const name = 'the memory leaves the card';
+  const known = targets.flatMap(({ bytes, turns }) =>
+    turns.flatMap(({ processBytes: { before, checkpointed } }) => (before === null ? [] : [{ bytes, checkpointed }])),
+  );
+  if (known.length === 0) return { name, passed: 'not checked', detail: 'NVML does not list the targets' };
+  const kept = known.find(({ checkpointed }) => checkpointed !== null);
+  return {
+    name,
+    passed: kept === undefined,
+    detail: kept
+      ? `NVML still lists a target of ${formatBytes(kept.bytes)}, with ${formatBytes(kept.checkpointed ?? 0)}`
+      : `NVML listed no target after its ${known.length} checkpoints`,
+  };
+}
+
+/** Contents that nobody keeps could not come back. */
+export function hostCheck(targets: readonly HeldTarget[]): Check {
+  const name = 'the host holds the memory';
+  const short = targets
+    .flatMap(({ bytes, turns }) => turns.map(({ hostBytes }) => ({ bytes, hostBytes })))
+    .find(({ bytes, hostBytes }) => hostBytes < MOST * bytes);
+  return {
+    name,
+    passed: short === undefined,
+    detail: short
+      ? `a target of ${formatBytes(short.bytes)} grew by ${formatBytes(Math.max(0, short.hostBytes))} of the host's memory`
+      : "each target's resident memory grew by what it held",
+  };
+}
+
+export function restoredCheck(targets: readonly HeldTarget[]): Check {
+  const name = 'contents, addresses, graph, stream and event are as before';
+  const lost = targets.flatMap(({ bytes, turns }) =>
+    turns.flatMap(({ verified }) =>
+      (['checksums', 'addresses', 'graph', 'stream', 'event'] as const)
+        .filter((part) => !verified[part])
+        .map((part) => `${part} of a target of ${formatBytes(bytes)}`),
+    ),
+  );
+  return {
+    name,
+    passed: lost.length === 0,
+    detail: lost.length === 0 ? 'after every restore' : [...new Set(lost)].join('; '),
+  };
+}

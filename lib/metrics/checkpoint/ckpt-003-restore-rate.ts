@@ -1,0 +1,61 @@
+/** CKPT-003: how fast GPU memory is brought back from the host. */
+import * as v from 'valibot';
+import { invalidBy, type MetricDefinition, withoutNumber } from '../core/metric.js';
+import { measureFunction } from '../core/measure-function.js';
+import { beyondLink, describedLink, noFasterThan } from '../pcie/link.js';
+import { goneCheck, restoredCheck } from './checks.js';
+import { heldTargets } from './held-targets.js';
+import { rateChart, rateDetails, rateThrough, sizeRows } from './rates.js';
+
+const details = v.strictObject(rateDetails);
+
+export type RestoreRateDetails = v.InferOutput<typeof details>;
+
+export const restoreRate: MetricDefinition<RestoreRateDetails> = {
+  id: 'CKPT-003',
+  name: 'Restore Rate',
+  category: 'checkpoint',
+  unit: 'GB/s',
+  direction: 'higher',
+  question: 'How fast is the GPU memory of a process brought back?',
+  estimator: 'slope of the time of cuCheckpointProcessRestore over the bytes that fresh processes hold',
+  delta: { relative: 0.1 },
+  needs: ['checkpoints (driver 570)', 'fresh processes', 'host memory for what is moved'],
+  functionName: 'measureRestoreRate',
+  where: 'fresh-processes',
+  impossible: beyondLink,
+  lineCharts: [rateChart('restore')],
+  details,
+  seconds: { quick: 120, standard: 200, thorough: 1_500 },
+  deadlineSeconds: 14_400,
+  async measure(context) {
+    const held = await heldTargets(context);
+    const rate = rateThrough(held.targets, ({ restoreMs }) => restoreMs);
+    if (rate === null) return withoutNumber('invalid', 'the time of a restore does not rise with the bytes');
+    const { value, ci95, fixedSeconds } = rate;
+    const checks = [
+      goneCheck(held.targets),
+      restoredCheck(held.targets),
+      noFasterThan(held.link, [{ name: 'restore', gbs: value }]),
+    ];
+    return {
+      ...invalidBy(checks),
+      value,
+      ci95,
+      processes: held.targets.length,
+      ciScope: 'between-processes',
+      headline: null,
+      details: {
+        sizes: sizeRows(held, ({ restoreMs }) => restoreMs),
+        fixedSeconds,
+        gbPerSecond: value,
+        ci95,
+        link: describedLink(held.link),
+      },
+      checks,
+    };
+  },
+};
+
+/** CKPT-003, GB/s: slope of the time of cuCheckpointProcessRestore over the bytes held; `details.sizes` has the seconds by size. */
+export const measureRestoreRate = measureFunction(restoreRate);

@@ -1,0 +1,69 @@
+/** Rates of checkpoints and restores: seconds against the bytes that a target holds, and the line through them. */
+import * as v from 'valibot';
+import { median } from '../../stats/median.js';
+import { type Point, slope } from '../../stats/slope.js';
+import { count, interval, quantity, rows, text } from '../core/details.js';
+import type { LineChart } from '../core/metric.js';
+import { linkDetails } from '../pcie/link.js';
+import type { HeldTarget, HeldTargets, Turn } from './held-targets.js';
+
+const bytes = count('Bytes that each target held');
+export const MS_PER_S = 1_000;
+const BYTES_PER_GB = 1e9;
+
+export const rateDetails = {
+  sizes: rows(
+    v.union([
+      v.strictObject({
+        bytes,
+        targets: count('Targets of that size'),
+        seconds: quantity('s', 'Median time of the first turn of each target'),
+        againSeconds: quantity('s', 'Median time of the second turn'),
+      }),
+      v.strictObject({ bytes, leftOut: text('Why no target of that size was measured') }),
+    ]),
+    'A row per size',
+  ),
+  fixedSeconds: quantity('s', 'The line at 0 bytes: what each call costs beside the bytes'),
+  gbPerSecond: quantity('GB/s', 'The slope of the line, as a rate'),
+  ci95: interval('GB/s', 'gbPerSecond'),
+  link: linkDetails,
+};
+
+const secondsOf = (targets: readonly HeldTarget[], turn: number, msOf: (turn: Turn) => number): number =>
+  median(targets.flatMap(({ turns }) => turns.slice(turn, turn + 1).map((each) => msOf(each) / MS_PER_S))).value;
+
+/** The rows of the table, in the order of the sizes. */
+export function sizeRows({ targets, leftOut }: HeldTargets, msOf: (turn: Turn) => number) {
+  const sizes = [...new Set(targets.map((target) => target.bytes))];
+  const measured = sizes.map((bytes) => {
+    const own = targets.filter((target) => target.bytes === bytes);
+    return { bytes, targets: own.length, seconds: secondsOf(own, 0, msOf), againSeconds: secondsOf(own, 1, msOf) };
+  });
+  return [...measured, ...leftOut].sort((a, b) => a.bytes - b.bytes);
+}
+
+/** Null without two sizes. */
+export function rateThrough(targets: readonly HeldTarget[], msOf: (turn: Turn) => number) {
+  const points = targets.flatMap(({ bytes, turns }) =>
+    turns.map((turn): Point => [bytes / BYTES_PER_GB, msOf(turn) / MS_PER_S]),
+  );
+  const line = slope(points);
+  if (line === null || line.value <= 0) return null;
+  const [low = null, high = null] = line.ci95 ?? [];
+  const middle = (index: 0 | 1) => points.reduce((sum, point) => sum + point[index], 0) / points.length;
+  return {
+    value: 1 / line.value,
+    // A line that may not rise has no highest rate.
+    ci95: low !== null && high !== null && low > 0 ? ([1 / high, 1 / low] as [number, number]) : null,
+    fixedSeconds: middle(1) - line.value * middle(0),
+  };
+}
+
+export const rateChart = (what: string): LineChart => ({
+  title: `Time of a ${what} against bytes`,
+  axes: { x: 'bytes held', y: 's' },
+  scales: { x: 'bytes' },
+  rows: 'sizes',
+  point: { x: 'bytes', y: 'seconds' },
+});
