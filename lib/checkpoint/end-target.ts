@@ -28,6 +28,10 @@ export interface TargetEnd {
 /** How long NVML may still list a process that is checkpointed. */
 const LISTED_MS = 2_000;
 const BETWEEN_MS = 50;
+/** How long the call of a controller that was killed may go on in the driver. */
+const BUSY_MS = 120_000;
+/** CUDA_ERROR_ILLEGAL_STATE, also while another controller's call goes on. */
+const ILLEGAL_STATE = 401;
 
 /**
  * Ends the process, or leaves it and says why. `mayBeRestored`: a restore was asked for, whatever became of it. A process
@@ -50,20 +54,17 @@ function killed(pid: number, means: EndingMeans, how: string): TargetEnd {
 
 /** Null once its memory is gone; else why it has to be left. */
 async function checkpointAgain(pid: number, means: EndingMeans): Promise<string | null> {
-  let { state, ...answer } = await means.call('state', pid);
-  if (state === RUNNING) {
-    answer = await means.call('lock', pid);
-    if (answer.code !== 0) return `it runs, and its lock returned ${said(answer)}`;
-    state = LOCKED;
+  for (const until = Date.now() + BUSY_MS; ; await sleep(BETWEEN_MS)) {
+    const { state, ...looked } = await means.call('state', pid);
+    if (state === CHECKPOINTED)
+      return (await isGone(pid, means)) ? null : 'it is checkpointed, but NVML still lists it';
+    if (state !== RUNNING && state !== LOCKED)
+      return state === null ? `the look at its state returned ${said(looked)}` : `it is ${stateName(state)}`;
+    const next = state === RUNNING ? 'lock' : 'checkpoint';
+    const answer = await means.call(next, pid);
+    const isBusy = answer.code === ILLEGAL_STATE && Date.now() < until;
+    if (answer.code !== 0 && !isBusy) return `it is ${stateName(state)}, and its ${next} returned ${said(answer)}`;
   }
-  if (state === LOCKED) {
-    answer = await means.call('checkpoint', pid);
-    if (answer.code !== 0) return `it is locked, and its checkpoint returned ${said(answer)}`;
-    ({ state, ...answer } = await means.call('state', pid));
-  }
-  if (state !== CHECKPOINTED)
-    return state === null ? `the look at its state returned ${said(answer)}` : `it is ${stateName(state)}`;
-  return (await isGone(pid, means)) ? null : 'it is checkpointed, but NVML still lists it';
 }
 
 /** Where NVML cannot say, the state alone counts. */

@@ -29,6 +29,7 @@ import { GIB, MIB, NS_PER_MS } from '../core/units.js';
 import { nativeStart } from '../tenants/native-start.js';
 import { inOneTenant, targetOf } from '../tenants/scene.js';
 
+const ALLOCATIONS = 4;
 /** What a target holds. The last is a part of the memory that it may use. */
 const SIZES = [0, GIB, 4 * GIB, 16 * GIB] as const;
 const MOST_PART = 0.9;
@@ -37,8 +38,9 @@ const SIMULATED = 1 / 64;
 const TARGETS = { quick: 2, standard: 3, thorough: 8 } as const;
 /** At the largest size, which takes minutes. */
 const LARGEST_TARGETS = { quick: 1, standard: 1, thorough: 8 } as const;
+/** Allocations are whole granules. */
+const GRANULE = 2 * MIB * ALLOCATIONS;
 const TURNS = 2;
-const ALLOCATIONS = 4;
 /** What the process needs of the host besides the memory of its target. */
 const HOST_RESERVE = 2 * GIB;
 
@@ -195,7 +197,7 @@ async function measureTargets(context: MeasureContext, study: TargetStudy): Prom
   const { tier, iterations, seed } = context.options;
   const { room, link } = await pilot(context, study);
   const scale = context.simulatedDriver === null ? 1 : SIMULATED;
-  const largest = Math.floor(MOST_PART * room);
+  const largest = Math.floor((MOST_PART * room) / GRANULE) * GRANULE;
   const sizes = [...new Set([...SIZES.map((bytes) => bytes * scale).filter((bytes) => bytes < largest), largest])];
   const targets: HeldTarget[] = [];
   const leftOut: HeldTargets['leftOut'] = [];

@@ -7,13 +7,16 @@ interface Fake {
   refuses?: Partial<Record<string, number>>;
   /** NVML lists it for so many looks after its checkpoint. */
   listedFor?: number;
+  /** Another controller's call goes on for so many calls. */
+  busyFor?: number;
   /** Calls that do not answer, by name: how often. */
   hangs?: Partial<Record<string, number>>;
   diesIn?: string;
 }
 
 /** A process with the driver's state machine. */
-function fake({ state, refuses = {}, listedFor = 0, hangs = {}, diesIn }: Fake) {
+function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, diesIn }: Fake) {
+  let busy = busyFor;
   const seen: string[] = [];
   let alive = true;
   let now = state;
@@ -27,7 +30,8 @@ function fake({ state, refuses = {}, listedFor = 0, hangs = {}, diesIn }: Fake) 
         hangs[name] = left - 1;
         return Promise.reject(new Error(`Timed out: ${name}`));
       }
-      const code = alive ? (refuses[name] ?? 0) : 304;
+      const isBusy = name !== 'state' && busy-- > 0;
+      const code = isBusy ? 401 : alive ? (refuses[name] ?? 0) : 304;
       if (code === 0 && name === 'lock') now = 1;
       if (code === 0 && name === 'checkpoint') now = 2;
       const answer = { code, name: code === 0 ? 'CUDA_SUCCESS' : 'CUDA_ERROR', tookNs: 1, thread: null };
@@ -46,7 +50,7 @@ function fake({ state, refuses = {}, listedFor = 0, hangs = {}, diesIn }: Fake) 
 
 describe('a process that may have been restored', () => {
   it.each([
-    ['runs', 0, ['state', 'lock', 'checkpoint', 'state', 'kill in 2']],
+    ['runs', 0, ['state', 'lock', 'state', 'checkpoint', 'state', 'kill in 2']],
     ['is locked', 1, ['state', 'checkpoint', 'state', 'kill in 2']],
     ['is checkpointed', 2, ['state', 'kill in 2']],
   ])('that %s is checkpointed, then killed', async (_, state, calls) => {
@@ -59,7 +63,7 @@ describe('a process that may have been restored', () => {
     [
       'its lock is refused',
       { state: 0, refuses: { lock: 801 } },
-      /^it runs, and its lock returned CUDA_ERROR \(801\)$/,
+      /^it is running, and its lock returned CUDA_ERROR \(801\)$/,
     ],
     [
       'its checkpoint is refused',
@@ -91,10 +95,16 @@ describe('a process that may have been restored', () => {
     expect(listed.seen.filter((call) => call.startsWith('kill'))).toEqual([]);
   }, 30_000);
 
+  it('is checkpointed once the call of a controller that was killed is over', async () => {
+    const { means, seen } = fake({ state: 0, busyFor: 3 });
+    expect(await endTarget(1, true, means)).toEqual({ ended: true, how: 'killed when checkpointed' });
+    expect(seen.filter((call) => call === 'lock')).toHaveLength(4);
+  });
+
   it('may end in the lock', async () => {
     const { means, seen } = fake({ state: 0, diesIn: 'lock' });
     expect(await endTarget(1, true, means)).toEqual({ ended: true, how: 'it ended meanwhile' });
-    expect(seen).toEqual(['state', 'lock']);
+    expect(seen.filter((call) => call.startsWith('kill'))).toEqual([]);
   });
 });
 

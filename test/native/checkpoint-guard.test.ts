@@ -1,0 +1,112 @@
+/** Whoever is killed, no live process that was restored is ended: the simulator leaves a file where one is. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { main } from '../cli/command.js';
+import { WAIT_MS } from '../limits.js';
+import { ownRegion, temporaryFolder } from '../temporary.js';
+
+const COSTS =
+  'init_ms=0,context_ms=0,memory_mib=1024,checkpoint_lock_us=5000,checkpoint_fixed_us=60000,checkpoint_us_per_mib=10,' +
+  'restore_fixed_us=60000,restore_us_per_mib=10,unlock_us=5000';
+
+interface Seen {
+  pid: number;
+  command: string;
+}
+
+/** Processes that use the region. */
+function processesIn(region: string): Seen[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        if (!readFileSync(`/proc/${name}/environ`, 'utf8').includes(`region=${region},`)) return [];
+        const state = /^State:\s+(\S)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        const guarded = readFileSync(`/proc/${name}/environ`, 'utf8').includes('GVB_GUARDED=1');
+        return state === 'Z' ? [] : [{ pid: Number(name), command: guarded ? `target ${command}` : command }];
+      } catch {
+        // It has just ended.
+        return [];
+      }
+    });
+}
+
+async function until<T>(find: () => T | undefined | false): Promise<T> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(10)) {
+    const found = find();
+    if (found !== undefined && found !== false) return found;
+  }
+  throw new Error('It did not happen in time.');
+}
+
+function running() {
+  const region = ownRegion('guard');
+  const record = temporaryFolder('guard');
+  const args = ['run', 'CKPT-003', '--simulate', '--iterations', '3', '--json', '/dev/null'];
+  const env = { PATH: process.env.PATH, HOME: record, GVB_SIM: `region=${region},record=${record},${COSTS}` };
+  const run: ChildProcess = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  run.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const restored = () => readdirSync(record).filter((name) => name.startsWith('restored-'));
+  const firstRestored = () =>
+    until(() => {
+      if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
+      return restored()[0];
+    });
+  const left = () => processesIn(region);
+  return { run, restored, firstRestored, left, said: () => said };
+}
+
+/** Random, so that each run of the tests kills at other moments; the title says which. */
+const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
+
+describe('a run that is killed while it checkpoints', () => {
+  it.each(moments)('leaves no process, and ends none that is live and restored (%i ms after the first)', async (ms) => {
+    const { run, restored, firstRestored, left } = running();
+    await firstRestored();
+    await sleep(ms);
+    run.kill('SIGKILL');
+    await until(() => left().length === 0);
+    expect(restored()).toEqual([]);
+  });
+
+  it('leaves none after Ctrl-C either', async () => {
+    const { run, restored, firstRestored, left } = running();
+    await firstRestored();
+    run.kill('SIGINT');
+    await once(run, 'exit');
+    await until(() => left().length === 0);
+    expect(restored()).toEqual([]);
+  });
+});
+
+describe('a run whose controller is killed', () => {
+  it.each(moments)('ends its targets only when checkpointed (%i ms after the first)', async (ms) => {
+    const { run, restored, firstRestored, left } = running();
+    await firstRestored();
+    await sleep(ms);
+    const isController = ({ command, pid }: Seen) =>
+      command.includes('worker/main.js') && !command.startsWith('target') && parentOf(pid) === run.pid;
+    for (const { pid } of left().filter(isController)) process.kill(pid, 'SIGKILL');
+    await once(run, 'exit');
+    await until(() => left().length === 0);
+    expect(restored()).toEqual([]);
+  });
+});
+
+it('a run whose target is killed says so, and leaves no process', async () => {
+  const { run, left, said } = running();
+  const target = await until(() => left().find(({ command }) => command.startsWith('target')));
+  process.kill(target.pid, 'SIGKILL');
+  const [code] = (await once(run, 'exit')) as [number];
+  expect(code).not.toBe(0);
+  expect(said()).toMatch(/CKPT-003.*SIGKILL/s);
+  await until(() => left().length === 0);
+});
+
+const parentOf = (pid: number): number =>
+  Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
