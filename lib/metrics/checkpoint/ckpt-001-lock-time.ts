@@ -5,7 +5,8 @@ import { count, described, quantity, rows, text } from '../core/details.js';
 import type { Check } from '../../results/document.js';
 import { invalidBy, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { type BusyLocks, busyLocks, heldTargets } from './held-targets.js';
+import { type BusyLocks, busyLocks } from './busy-locks.js';
+import { heldTargets } from './held-targets.js';
 
 const details = v.strictObject({
   locks: count('Locks of idle targets behind the value'),

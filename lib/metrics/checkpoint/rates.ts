@@ -5,7 +5,8 @@ import { type Point, slope } from '../../stats/slope.js';
 import { count, interval, quantity, rows, text } from '../core/details.js';
 import type { LineChart } from '../core/metric.js';
 import { linkDetails } from '../pcie/link.js';
-import type { HeldTarget, HeldTargets, Turn } from './held-targets.js';
+import type { HeldTarget, HeldTargets } from './held-targets.js';
+import type { Turn } from './target-study.js';
 
 const bytes = count('Bytes that each target held');
 export const MS_PER_S = 1_000;

@@ -1,0 +1,150 @@
+/**
+ * Processes that hold GPU memory and are checkpointed and restored, for the CKPT metrics. Method: the driver's
+ * cuCheckpointProcess functions, called by a warm process of its own.
+ */
+import { readFileSync } from 'node:fs';
+import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
+import { Controller } from '../../checkpoint/controller.js';
+import { guardedBy } from '../../checkpoint/guarded-launcher.js';
+import { BenchError } from '../../errors/bench-error.js';
+import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
+import { SOLE_TENANT } from '../../systems/system.js';
+import type { ProcessStart } from '../../workers/launcher.js';
+import { Worker } from '../../workers/worker.js';
+import type { MeasureContext } from '../core/metric.js';
+import { GIB, NS_PER_MS } from '../core/units.js';
+import { nativeStart } from '../tenants/native-start.js';
+import { inOneTenant, targetOf } from '../tenants/scene.js';
+
+/** Allocations of each target. */
+export const ALLOCATIONS = 4;
+
+export interface Turn {
+  lockMs: number;
+  checkpointMs: number;
+  restoreMs: number;
+  unlockMs: number;
+  /** From the verification's call after the unlock to the first result that the host saw. */
+  firstResultMs: number;
+  /** Growth of the target's resident host memory by the checkpoint. */
+  hostBytes: number;
+  /** NVML: memory of the card in use; null: not known. */
+  usedBytes: { before: number | null; checkpointed: number | null };
+  /** NVML: memory of the target's process; null: not listed. */
+  processBytes: { before: number | null; checkpointed: number | null };
+  verified: CheckpointVerified;
+}
+export const ms = ({ tookNs }: CheckpointAnswer): number => tookNs / NS_PER_MS;
+
+/** Rejects with FUNCTION_MISSING if the driver refuses what it does not support. */
+function succeeded(call: CheckpointCall, answer: CheckpointAnswer): CheckpointAnswer {
+  const { code, name } = answer;
+  if (code === 0) return answer;
+  const text = `${call} of a process returned ${name} (${code})`;
+  if (code === 801) throw new BenchError('FUNCTION_MISSING', `${text}: the driver does not checkpoint such a process.`);
+  throw new BenchError('INVALID_RESULT', `${text}.`);
+}
+
+function residentBytes(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return 1024 * Number(kib ?? NaN);
+}
+
+export class TargetStudy {
+  readonly #context: MeasureContext;
+  readonly #start: ProcessStart;
+  readonly #guardian: CheckpointGuardian;
+  readonly controller: Controller;
+
+  /** The guardian and the controller talk to the driver itself, whatever the system. */
+  constructor(context: MeasureContext, start: ProcessStart) {
+    const target = { simulatedDriver: context.simulatedDriver };
+    const native = nativeStart(context);
+    this.#context = context;
+    this.#guardian = new CheckpointGuardian(target, native.environment);
+    this.controller = new Controller(native, target);
+    this.#start = { ...start, launcher: guardedBy(this.#guardian, context.card?.uuid ?? null) };
+  }
+
+  /** A target that holds so many bytes and has not been locked yet. */
+  async hold(bytes: number): Promise<Worker> {
+    const { signal } = this.#context;
+    const worker = await Worker.start({ start: this.#start, signal });
+    try {
+      const deadlineMs = deadlineFor(bytes);
+      await worker.request('enter', worker.targetIn(targetOf(this.#context)), { deadlineMs, signal });
+      const held = await worker.request('checkpointHold', { bytes, allocations: ALLOCATIONS }, { deadlineMs, signal });
+      if ((held as CheckpointHold).bytes !== bytes)
+        throw new BenchError('INVALID_RESULT', `The target holds ${(held as CheckpointHold).bytes} of ${bytes} bytes.`);
+      await this.#context.prove(worker, SOLE_TENANT);
+      return worker;
+    } catch (error) {
+      await worker.kill();
+      throw error;
+    }
+  }
+
+  async call(call: CheckpointCall, { pid }: Worker, bytes: number, timeoutMs?: number): Promise<CheckpointAnswer> {
+    this.#context.signal.throwIfAborted();
+    if (call === 'restore') await this.#guardian.noteRestore(pid);
+    const limits = { deadlineMs: deadlineFor(bytes), ...(timeoutMs !== undefined && { timeoutMs }) };
+    return succeeded(call, await this.controller.call(call, pid, limits));
+  }
+
+  async turn(worker: Worker, bytes: number): Promise<Turn> {
+    const before = await this.#look(worker.pid);
+    const lock = await this.call('lock', worker, bytes);
+    const checkpoint = await this.call('checkpoint', worker, bytes);
+    const after = await this.#look(worker.pid);
+    const restore = await this.call('restore', worker, bytes);
+    const unlock = await this.call('unlock', worker, bytes);
+    const verified = (await worker.request(
+      'checkpointVerify',
+      {},
+      { deadlineMs: deadlineFor(bytes) },
+    )) as CheckpointVerified;
+    return {
+      lockMs: ms(lock),
+      checkpointMs: ms(checkpoint),
+      restoreMs: ms(restore),
+      unlockMs: ms(unlock),
+      firstResultMs: verified.firstResultNs / NS_PER_MS,
+      hostBytes: after.hostBytes - before.hostBytes,
+      usedBytes: { before: before.usedBytes, checkpointed: after.usedBytes },
+      processBytes: { before: before.processBytes, checkpointed: after.processBytes },
+      verified,
+    };
+  }
+
+  async #look(pid: number) {
+    const { truth } = this.#context;
+    return {
+      hostBytes: residentBytes(pid),
+      usedBytes: (await truth?.cardMemory())?.usedBytes ?? null,
+      processBytes: (await truth?.processMemory(pid)) ?? null,
+    };
+  }
+
+  /** Ends what is left, and says what could not be ended. */
+  async close(): Promise<void> {
+    await this.controller.stop();
+    for (const left of await this.#guardian.close()) this.#context.leftBehind(left);
+  }
+}
+
+/** Far above what a call takes: 2 s for each GiB have been seen on a busy host. */
+export const deadlineFor = (bytes: number): number => 60_000 + (20_000 * bytes) / GIB;
+
+/** When this settles, every target has ended, or the result says which has not. */
+export async function inStudy<T>(context: MeasureContext, use: (study: TargetStudy) => Promise<T>): Promise<T> {
+  return inOneTenant(context, async (start) => {
+    if (start.launcher.name !== 'local')
+      throw new BenchError('FUNCTION_MISSING', 'Processes in containers are not checkpointed by this metric.');
+    const study = new TargetStudy(context, start);
+    try {
+      return await use(study);
+    } finally {
+      await study.close();
+    }
+  });
+}
