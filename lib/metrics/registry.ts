@@ -70,6 +70,8 @@ import { lockTime } from './checkpoint/ckpt-001-lock-time.js';
 import { checkpointRate } from './checkpoint/ckpt-002-checkpoint-rate.js';
 import { restoreRate } from './checkpoint/ckpt-003-restore-rate.js';
 import { memoryGivenBack } from './checkpoint/ckpt-005-memory-given-back.js';
+import { layerNotices } from './checkpoint/ckpt-008-layer-notices.js';
+import { checkpointFeatures } from './checkpoint/ckpt-009-features.js';
 
 export const metrics: readonly MetricDefinition[] = [
   kernelLaunchLatency,
@@ -142,6 +144,8 @@ export const metrics: readonly MetricDefinition[] = [
   checkpointRate,
   restoreRate,
   memoryGivenBack,
+  layerNotices,
+  checkpointFeatures,
 ];
 
 /** Finds a metric by its id; not case-sensitive. */

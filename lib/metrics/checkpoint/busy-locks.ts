@@ -4,7 +4,7 @@ import type { CheckpointVerified, CheckpointWork } from '../../native/addon-type
 import { loadAddon } from '../../native/load.js';
 import type { MeasureContext } from '../core/metric.js';
 import { NS_PER_MS } from '../core/units.js';
-import { deadlineFor, inStudy, ms } from './target-study.js';
+import { allHold, deadlineFor, inStudy, ms } from './target-study.js';
 
 export interface BusyLocks {
   rows: { workMs: number; lockMs: number; remainingMs: number; extraMs: number }[];
@@ -49,6 +49,3 @@ export const busyLocks = (context: MeasureContext): Promise<BusyLocks> =>
       }
     }),
   );
-
-const allHold = ({ checksums, addresses, graph, stream, event }: CheckpointVerified): boolean =>
-  checksums && addresses && graph && stream && event;

@@ -2,27 +2,23 @@
  * Targets of the CKPT metrics: fresh processes that hold memory and are checkpointed and restored twice. All metrics of
  * a round share them.
  */
-import { freemem } from 'node:os';
 import type { PcieLink, TenantMemory } from '../../native/addon-types.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { shuffled } from '../../stats/random.js';
 import type { MeasureContext } from '../core/metric.js';
 import { GIB, MIB } from '../core/units.js';
-import { ALLOCATIONS, deadlineFor, inStudy, type TargetStudy, type Turn } from './target-study.js';
+import { hostRoom } from './host-room.js';
+import { ALLOCATIONS, deadlineFor, inStudy, scaleOf, type TargetStudy, type Turn } from './target-study.js';
 
 /** What a target holds. The last is a part of the memory that it may use. */
 const SIZES = [0, GIB, 4 * GIB, 16 * GIB] as const;
 const MOST_PART = 0.9;
-/** A simulated card keeps its memory in the host's. */
-const SIMULATED = 1 / 64;
 const TARGETS = { quick: 2, standard: 3, thorough: 8 } as const;
 /** At the largest size, which takes minutes. */
 const LARGEST_TARGETS = { quick: 1, standard: 1, thorough: 8 } as const;
 /** Allocations are whole granules. */
 const GRANULE = 2 * MIB * ALLOCATIONS;
 const TURNS = 2;
-/** What the process needs of the host besides the memory of its target. */
-const HOST_RESERVE = 2 * GIB;
 
 export interface HeldTarget {
   bytes: number;
@@ -35,9 +31,6 @@ export interface HeldTargets {
   leftOut: { bytes: number; leftOut: string }[];
 }
 
-/** The host's free memory, also within the limit of this process's cgroup. */
-const hostFree = (): number => Math.min(freemem(), process.availableMemory());
-
 /** The targets of every size, in random order. */
 export const heldTargets = (context: MeasureContext): Promise<HeldTargets> =>
   context.once.get('held targets', () => inStudy(context, (study) => measureTargets(context, study)));
@@ -45,13 +38,13 @@ export const heldTargets = (context: MeasureContext): Promise<HeldTargets> =>
 async function measureTargets(context: MeasureContext, study: TargetStudy): Promise<HeldTargets> {
   const { tier, iterations, seed } = context.options;
   const { room, link } = await pilot(context, study);
-  const scale = context.simulatedDriver === null ? 1 : SIMULATED;
+  const scale = scaleOf(context);
   const largest = Math.floor((MOST_PART * room) / GRANULE) * GRANULE;
   const sizes = [...new Set([...SIZES.map((bytes) => bytes * scale).filter((bytes) => bytes < largest), largest])];
   const targets: HeldTarget[] = [];
   const leftOut: HeldTargets['leftOut'] = [];
   const plan = sizes.flatMap((bytes) => {
-    const free = hostFree() - HOST_RESERVE * scale;
+    const free = hostRoom(scale);
     if (bytes > free) {
       leftOut.push({
         bytes,

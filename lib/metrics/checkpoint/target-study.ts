@@ -14,7 +14,13 @@ import { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { GIB, NS_PER_MS } from '../core/units.js';
 import { nativeStart } from '../tenants/native-start.js';
-import { inOneTenant, targetOf } from '../tenants/scene.js';
+import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
+
+/** A simulated card keeps its memory in the host's. */
+const SIMULATED = 1 / 64;
+
+/** The part of each size that is used. */
+export const scaleOf = ({ simulatedDriver }: MeasureContext): number => (simulatedDriver === null ? 1 : SIMULATED);
 
 /** Allocations of each target. */
 export const ALLOCATIONS = 4;
@@ -84,11 +90,16 @@ export class TargetStudy {
     }
   }
 
-  async call(call: CheckpointCall, { pid }: Worker, bytes: number, timeoutMs?: number): Promise<CheckpointAnswer> {
+  /** Rejects if the driver refuses. */
+  async call(call: CheckpointCall, worker: Worker, bytes: number): Promise<CheckpointAnswer> {
+    return succeeded(call, await this.answer(call, worker, bytes));
+  }
+
+  /** What the driver answers, a refusal too. */
+  async answer(call: CheckpointCall, { pid }: Worker, bytes: number): Promise<CheckpointAnswer> {
     this.#context.signal.throwIfAborted();
     if (call === 'restore') await this.#guardian.noteRestore(pid);
-    const limits = { deadlineMs: deadlineFor(bytes), ...(timeoutMs !== undefined && { timeoutMs }) };
-    return succeeded(call, await this.controller.call(call, pid, limits));
+    return this.controller.call(call, pid, { deadlineMs: deadlineFor(bytes) });
   }
 
   async turn(worker: Worker, bytes: number): Promise<Turn> {
@@ -98,11 +109,7 @@ export class TargetStudy {
     const after = await this.#look(worker.pid);
     const restore = await this.call('restore', worker, bytes);
     const unlock = await this.call('unlock', worker, bytes);
-    const verified = (await worker.request(
-      'checkpointVerify',
-      {},
-      { deadlineMs: deadlineFor(bytes) },
-    )) as CheckpointVerified;
+    const verified = await this.verify(worker, bytes);
     return {
       lockMs: ms(lock),
       checkpointMs: ms(checkpoint),
@@ -114,6 +121,10 @@ export class TargetStudy {
       processBytes: { before: before.processBytes, checkpointed: after.processBytes },
       verified,
     };
+  }
+
+  async verify(worker: Worker, bytes: number): Promise<CheckpointVerified> {
+    return (await worker.request('checkpointVerify', {}, { deadlineMs: deadlineFor(bytes) })) as CheckpointVerified;
   }
 
   async #look(pid: number) {
@@ -136,15 +147,23 @@ export class TargetStudy {
 export const deadlineFor = (bytes: number): number => 60_000 + (20_000 * bytes) / GIB;
 
 /** When this settles, every target has ended, or the result says which has not. */
-export async function inStudy<T>(context: MeasureContext, use: (study: TargetStudy) => Promise<T>): Promise<T> {
-  return inOneTenant(context, async (start) => {
+export async function inStudy<T>(
+  context: MeasureContext,
+  use: (study: TargetStudy, scene: MetricScene) => Promise<T>,
+): Promise<T> {
+  return inScene(context, async (scene) => {
+    const start = await scene.startOf({ id: FIRST_ID });
     if (start.launcher.name !== 'local')
       throw new BenchError('FUNCTION_MISSING', 'Processes in containers are not checkpointed by this metric.');
     const study = new TargetStudy(context, start);
     try {
-      return await use(study);
+      return await use(study, scene);
     } finally {
       await study.close();
     }
   });
 }
+
+/** Whether all that a target holds is as before. */
+export const allHold = ({ checksums, addresses, graph, stream, event }: CheckpointVerified): boolean =>
+  checksums && addresses && graph && stream && event;
