@@ -1,5 +1,6 @@
 /** Features that a process may use when it is checkpointed, and what is documented of each (CKPT-009). */
 import type {
+  GpuState,
   Load,
   LoadCall,
   LoadRequest,
