@@ -69,6 +69,7 @@ import { compatibility } from './compatibility/compat-001-compatibility.js';
 import { lockTime } from './checkpoint/ckpt-001-lock-time.js';
 import { checkpointRate } from './checkpoint/ckpt-002-checkpoint-rate.js';
 import { restoreRate } from './checkpoint/ckpt-003-restore-rate.js';
+import { pause } from './checkpoint/ckpt-004-pause.js';
 import { memoryGivenBack } from './checkpoint/ckpt-005-memory-given-back.js';
 import { layerNotices } from './checkpoint/ckpt-008-layer-notices.js';
 import { checkpointFeatures } from './checkpoint/ckpt-009-features.js';
@@ -143,6 +144,7 @@ export const metrics: readonly MetricDefinition[] = [
   lockTime,
   checkpointRate,
   restoreRate,
+  pause,
   memoryGivenBack,
   layerNotices,
   checkpointFeatures,

@@ -2,6 +2,7 @@
 import type { Check } from '../../results/document.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import type { HeldTarget } from './held-targets.js';
+import type { Turn } from './target-study.js';
 
 /** Pages that the host holds may share blocks with others. */
 const MOST = 0.9;
@@ -37,7 +38,13 @@ export function hostCheck(targets: readonly HeldTarget[]): Check {
   };
 }
 
-export function restoredCheck(targets: readonly HeldTarget[]): Check {
+/** What a target held, and what it says after each restore. */
+interface Restored {
+  bytes: number;
+  turns: readonly Pick<Turn, 'verified'>[];
+}
+
+export function restoredCheck(targets: readonly Restored[]): Check {
   const name = 'contents, addresses, graph, stream and event are as before';
   const lost = targets.flatMap(({ bytes, turns }) =>
     turns.flatMap(({ verified }) =>

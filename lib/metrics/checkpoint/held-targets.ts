@@ -2,23 +2,26 @@
  * Targets of the CKPT metrics: fresh processes that hold memory and are checkpointed and restored twice. All metrics of
  * a round share them.
  */
+import { freemem } from 'node:os';
 import type { PcieLink, TenantMemory } from '../../native/addon-types.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { shuffled } from '../../stats/random.js';
 import type { MeasureContext } from '../core/metric.js';
 import { GIB, MIB } from '../core/units.js';
-import { hostRoom } from './host-room.js';
-import { ALLOCATIONS, deadlineFor, inStudy, scaleOf, type TargetStudy, type Turn } from './target-study.js';
+import { ALLOCATIONS, deadlineFor, inStudy, type TargetStudy, type Turn } from './target-study.js';
 
 /** What a target holds. The last is a part of the memory that it may use. */
 const SIZES = [0, GIB, 4 * GIB, 16 * GIB] as const;
-const MOST_PART = 0.9;
+export const MOST_PART = 0.9;
+const SIMULATED = 1 / 64;
 const TARGETS = { quick: 2, standard: 3, thorough: 8 } as const;
 /** At the largest size, which takes minutes. */
 const LARGEST_TARGETS = { quick: 1, standard: 1, thorough: 8 } as const;
 /** Allocations are whole granules. */
-const GRANULE = 2 * MIB * ALLOCATIONS;
+export const GRANULE = 2 * MIB * ALLOCATIONS;
 const TURNS = 2;
+/** What the process needs of the host besides the memory of its target. */
+const HOST_RESERVE = 2 * GIB;
 
 export interface HeldTarget {
   bytes: number;
@@ -30,6 +33,13 @@ export interface HeldTargets {
   link: PcieLink;
   leftOut: { bytes: number; leftOut: string }[];
 }
+
+/** A simulated card keeps its memory in the host's. */
+export const scaleOf = ({ simulatedDriver }: MeasureContext): number => (simulatedDriver === null ? 1 : SIMULATED);
+
+/** The host's memory that targets may take, also within the limit of this process's cgroup. */
+export const hostRoom = (context: MeasureContext): number =>
+  Math.min(freemem(), process.availableMemory()) - HOST_RESERVE * scaleOf(context);
 
 /** The targets of every size, in random order. */
 export const heldTargets = (context: MeasureContext): Promise<HeldTargets> =>
@@ -44,7 +54,7 @@ async function measureTargets(context: MeasureContext, study: TargetStudy): Prom
   const targets: HeldTarget[] = [];
   const leftOut: HeldTargets['leftOut'] = [];
   const plan = sizes.flatMap((bytes) => {
-    const free = hostRoom(scale);
+    const free = hostRoom(context);
     if (bytes > free) {
       leftOut.push({
         bytes,
@@ -72,7 +82,7 @@ async function measureTargets(context: MeasureContext, study: TargetStudy): Prom
 const LINK_BYTES = 64 * MIB;
 
 /** A target that is never locked: bytes that a process of the system may allocate, and its link to the host. */
-async function pilot({ leastMemoryBytes, options: { seed } }: MeasureContext, study: TargetStudy) {
+export async function pilot({ leastMemoryBytes, options: { seed } }: MeasureContext, study: TargetStudy) {
   const worker = await study.hold(0);
   const limits = { deadlineMs: deadlineFor(0) };
   try {

@@ -8,24 +8,28 @@ import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
 import { BenchError } from '../../errors/bench-error.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
+import { loadAddon } from '../../native/load.js';
 import { SOLE_TENANT } from '../../systems/system.js';
-import type { ProcessStart } from '../../workers/launcher.js';
+import type { Launcher, ProcessStart } from '../../workers/launcher.js';
 import { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { GIB, NS_PER_MS } from '../core/units.js';
 import { nativeStart } from '../tenants/native-start.js';
 import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
 
-/** A simulated card keeps its memory in the host's. */
-const SIMULATED = 1 / 64;
-
-/** The part of each size that is used. */
-export const scaleOf = ({ simulatedDriver }: MeasureContext): number => (simulatedDriver === null ? 1 : SIMULATED);
-
 /** Allocations of each target. */
 export const ALLOCATIONS = 4;
 
+/** A call, and when it was made and answered, in ns of the addon's `now`. */
+export interface Called extends CheckpointAnswer {
+  fromNs: number;
+  toNs: number;
+}
+
+export type Move = Record<'lock' | 'checkpoint' | 'restore' | 'unlock', Called>;
+
 export interface Turn {
+  move: Move;
   lockMs: number;
   checkpointMs: number;
   restoreMs: number;
@@ -59,6 +63,7 @@ function residentBytes(pid: number): number {
 export class TargetStudy {
   readonly #context: MeasureContext;
   readonly #start: ProcessStart;
+  readonly #launcher: Launcher;
   readonly #guardian: CheckpointGuardian;
   readonly controller: Controller;
 
@@ -69,13 +74,14 @@ export class TargetStudy {
     this.#context = context;
     this.#guardian = new CheckpointGuardian(target, native.environment);
     this.controller = new Controller(native, target);
-    this.#start = { ...start, launcher: guardedBy(this.#guardian, context.card?.uuid ?? null) };
+    this.#launcher = guardedBy(this.#guardian, context.card?.uuid ?? null);
+    this.#start = start;
   }
 
-  /** A target that holds so many bytes and has not been locked yet. */
-  async hold(bytes: number): Promise<Worker> {
+  /** A target that holds so many bytes and has not been locked yet. `start`: that of another tenant. */
+  async hold(bytes: number, start = this.#start): Promise<Worker> {
     const { signal } = this.#context;
-    const worker = await Worker.start({ start: this.#start, signal });
+    const worker = await Worker.start({ start: { ...start, launcher: this.#launcher }, signal });
     try {
       const deadlineMs = deadlineFor(bytes);
       await worker.request('enter', worker.targetIn(targetOf(this.#context)), { deadlineMs, signal });
@@ -90,41 +96,47 @@ export class TargetStudy {
     }
   }
 
-  /** Rejects if the driver refuses. */
-  async call(call: CheckpointCall, worker: Worker, bytes: number): Promise<CheckpointAnswer> {
-    return succeeded(call, await this.answer(call, worker, bytes));
-  }
-
-  /** What the driver answers, a refusal too. */
-  async answer(call: CheckpointCall, { pid }: Worker, bytes: number): Promise<CheckpointAnswer> {
+  async call(call: CheckpointCall, { pid }: Worker, bytes: number, timeoutMs?: number): Promise<Called> {
     this.#context.signal.throwIfAborted();
     if (call === 'restore') await this.#guardian.noteRestore(pid);
-    return this.controller.call(call, pid, { deadlineMs: deadlineFor(bytes) });
+    const limits = { deadlineMs: deadlineFor(bytes), ...(timeoutMs !== undefined && { timeoutMs }) };
+    const fromNs = loadAddon().now();
+    const answer = succeeded(call, await this.controller.call(call, pid, limits));
+    return { ...answer, fromNs, toNs: loadAddon().now() };
+  }
+
+  /** There and back. `away`: called while the memory is in the host. */
+  async move(worker: Worker, bytes: number, away?: () => Promise<void>): Promise<Move> {
+    const lock = await this.call('lock', worker, bytes);
+    const checkpoint = await this.call('checkpoint', worker, bytes);
+    await away?.();
+    const restore = await this.call('restore', worker, bytes);
+    const unlock = await this.call('unlock', worker, bytes);
+    return { lock, checkpoint, restore, unlock };
+  }
+
+  verify(worker: Worker, bytes: number): Promise<CheckpointVerified> {
+    const limits = { deadlineMs: deadlineFor(bytes) };
+    return worker.request('checkpointVerify', {}, limits) as Promise<CheckpointVerified>;
   }
 
   async turn(worker: Worker, bytes: number): Promise<Turn> {
     const before = await this.#look(worker.pid);
-    const lock = await this.call('lock', worker, bytes);
-    const checkpoint = await this.call('checkpoint', worker, bytes);
-    const after = await this.#look(worker.pid);
-    const restore = await this.call('restore', worker, bytes);
-    const unlock = await this.call('unlock', worker, bytes);
+    let after = before;
+    const move = await this.move(worker, bytes, async () => void (after = await this.#look(worker.pid)));
     const verified = await this.verify(worker, bytes);
     return {
-      lockMs: ms(lock),
-      checkpointMs: ms(checkpoint),
-      restoreMs: ms(restore),
-      unlockMs: ms(unlock),
+      move,
+      lockMs: ms(move.lock),
+      checkpointMs: ms(move.checkpoint),
+      restoreMs: ms(move.restore),
+      unlockMs: ms(move.unlock),
       firstResultMs: verified.firstResultNs / NS_PER_MS,
       hostBytes: after.hostBytes - before.hostBytes,
       usedBytes: { before: before.usedBytes, checkpointed: after.usedBytes },
       processBytes: { before: before.processBytes, checkpointed: after.processBytes },
       verified,
     };
-  }
-
-  async verify(worker: Worker, bytes: number): Promise<CheckpointVerified> {
-    return (await worker.request('checkpointVerify', {}, { deadlineMs: deadlineFor(bytes) })) as CheckpointVerified;
   }
 
   async #look(pid: number) {
@@ -146,7 +158,10 @@ export class TargetStudy {
 /** Far above what a call takes: 2 s for each GiB have been seen on a busy host. */
 export const deadlineFor = (bytes: number): number => 60_000 + (20_000 * bytes) / GIB;
 
-/** When this settles, every target has ended, or the result says which has not. */
+/**
+ * When this settles, every target has ended, or the result says which has not. The targets' tenant is the first of the
+ * scene; neighbours are others.
+ */
 export async function inStudy<T>(
   context: MeasureContext,
   use: (study: TargetStudy, scene: MetricScene) => Promise<T>,
@@ -163,7 +178,3 @@ export async function inStudy<T>(
     }
   });
 }
-
-/** Whether all that a target holds is as before. */
-export const allHold = ({ checksums, addresses, graph, stream, event }: CheckpointVerified): boolean =>
-  checksums && addresses && graph && stream && event;

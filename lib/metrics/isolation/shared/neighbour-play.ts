@@ -290,7 +290,7 @@ export function apartReason(victim: Activity, aggressor: Activity, operations: n
 }
 
 /** The increase of the median latency, with its interval. */
-const degradationOf =
+export const degradationOf =
   (alone: Served, together: Served): AtLevel =>
   (alpha) => {
     const [before, beside] = [

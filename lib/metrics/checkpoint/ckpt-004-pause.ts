@@ -1,0 +1,119 @@
+/** CKPT-004: how long a process that works continuously gives no result. */
+import * as v from 'valibot';
+import type { Check, MetricResult } from '../../results/document.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { median } from '../../stats/median.js';
+import { count, quantity, rows } from '../core/details.js';
+import { measureFunction } from '../core/measure-function.js';
+import { invalidBy, type MetricDefinition, unsupported, withoutNumber } from '../core/metric.js';
+import { GIB } from '../core/units.js';
+import { describedLink, linkDetails } from '../pcie/link.js';
+import { restoredCheck } from './checks.js';
+import { hostRoom, scaleOf } from './held-targets.js';
+import { copiesCheck, movedTooFast } from './moved.js';
+import { type Paused, pauseIn, pausesOf, resultsAway } from './pauses.js';
+import { ms } from './target-study.js';
+
+const BYTES = 4 * GIB;
+const TARGETS = { quick: 2, standard: 6, thorough: 12 } as const;
+
+const details = v.strictObject({
+  bytes: count('Bytes that each target holds'),
+  pauses: rows(
+    v.strictObject({
+      pauseMs: quantity('ms', 'From the last result before to the first after'),
+      lockMs: quantity('ms', 'Time of the lock'),
+      checkpointMs: quantity('ms', 'Time of the checkpoint'),
+      restoreMs: quantity('ms', 'Time of the restore'),
+      unlockMs: quantity('ms', 'Time of the unlock'),
+      unlockToResultMs: quantity('ms', 'From the call of the unlock to the first result'),
+      longestGapMs: quantity('ms', 'The longest time between two results that the target saw'),
+      usualGapMs: quantity('ms', 'The median time between two results: the resolution of the pause'),
+    }),
+    'A row per target',
+  ),
+  link: linkDetails,
+});
+
+export type PauseDetails = v.InferOutput<typeof details>;
+
+/** A target that goes on working was not stopped, whatever was answered. */
+function stillCheck(paused: readonly Paused[]): Check {
+  const results = paused.reduce((sum, each) => sum + resultsAway(each), 0);
+  return {
+    name: 'no result while the memory is away',
+    passed: results === 0,
+    detail: results === 0 ? `of ${paused.length} targets` : `${results} results came between checkpoint and unlock`,
+  };
+}
+
+function impossible({ value, details: own }: Pick<MetricResult, 'value' | 'details'>): string | null {
+  const parsed = v.safeParse(v.object({ bytes: v.number() }), own);
+  return value === null || !parsed.success ? null : movedTooFast(2 * parsed.output.bytes, value, own);
+}
+
+export const pause: MetricDefinition<PauseDetails> = {
+  id: 'CKPT-004',
+  name: 'Checkpoint Pause',
+  category: 'checkpoint',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How long does a process stand still while its GPU memory is moved away and back?',
+  estimator: 'median over fresh processes that hold 4 GiB, of the time from the last result before to the first after',
+  delta: { relative: 0.1 },
+  needs: ['checkpoints (driver 570)', 'fresh processes', 'host memory for what is moved'],
+  functionName: 'measureCheckpointPause',
+  where: 'fresh-processes',
+  impossible,
+  details,
+  seconds: { quick: 20, standard: 60, thorough: 120 },
+  deadlineSeconds: 7_200,
+  async measure(context) {
+    const bytes = BYTES * scaleOf(context);
+    const free = hostRoom(context);
+    if (bytes > free)
+      return unsupported(
+        `a target takes ${formatBytes(bytes)} of the host's memory, of which ${formatBytes(free)} may be taken`,
+      );
+    const pauses = await pausesOf(context, bytes, context.options.iterations ?? TARGETS[context.options.tier]);
+    if ('room' in pauses)
+      return unsupported(`a target holds ${formatBytes(bytes)}, and ${formatBytes(pauses.room)} may be allocated`);
+    const { paused, link } = pauses;
+    const found = paused.flatMap((each) => {
+      const seen = pauseIn(each);
+      const { lock, checkpoint, restore, unlock } = each.move;
+      const calls = { lockMs: ms(lock), checkpointMs: ms(checkpoint), restoreMs: ms(restore), unlockMs: ms(unlock) };
+      return seen === null ? [] : [{ ...seen, ...calls }];
+    });
+    const checks = [
+      stillCheck(paused),
+      restoredCheck(paused.map(({ verified }) => ({ bytes, turns: [{ verified }] }))),
+      copiesCheck(
+        link,
+        bytes,
+        paused.map(({ move }) => move),
+      ),
+    ];
+    const own = { bytes, pauses: found, link: describedLink(link) };
+    if (found.length < paused.length) {
+      const reason = `${paused.length - found.length} of ${paused.length} targets gave no result before or after`;
+      return { ...withoutNumber('invalid', invalidBy(checks).reason ?? reason, own), checks };
+    }
+    const headline = Float64Array.from(found, ({ pauseMs }) => pauseMs);
+    return {
+      ...invalidBy(checks),
+      ...median(headline),
+      processes: paused.length,
+      ciScope: 'between-processes',
+      headline,
+      details: own,
+      checks,
+    };
+  },
+};
+
+/**
+ * CKPT-004, ms: for how long a process with 4 GiB that works continuously has no result while it is checkpointed and
+ * restored; `details.pauses[]` has the calls and the time from the unlock to the first result.
+ */
+export const measureCheckpointPause = measureFunction(pause);
