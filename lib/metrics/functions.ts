@@ -12,6 +12,8 @@ export { measureCheckpointRate } from './checkpoint/ckpt-002-checkpoint-rate.js'
 export { measureRestoreRate } from './checkpoint/ckpt-003-restore-rate.js';
 export { measureCheckpointPause } from './checkpoint/ckpt-004-pause.js';
 export { measureMemoryGivenBack } from './checkpoint/ckpt-005-memory-given-back.js';
+export { measureCheckpointInterference } from './checkpoint/ckpt-006-interference.js';
+export { measureSwapPair } from './checkpoint/ckpt-007-swap-pair.js';
 export { measureLayerNotices } from './checkpoint/ckpt-008-layer-notices.js';
 export { measureCheckpointFeatures } from './checkpoint/ckpt-009-features.js';
 export { measureCompatibility } from './compatibility/compat-001-compatibility.js';
@@ -85,6 +87,8 @@ export type { CheckpointRateDetails } from './checkpoint/ckpt-002-checkpoint-rat
 export type { RestoreRateDetails } from './checkpoint/ckpt-003-restore-rate.js';
 export type { PauseDetails } from './checkpoint/ckpt-004-pause.js';
 export type { MemoryGivenBackDetails } from './checkpoint/ckpt-005-memory-given-back.js';
+export type { CheckpointInterferenceDetails } from './checkpoint/ckpt-006-interference.js';
+export type { SwapPairDetails } from './checkpoint/ckpt-007-swap-pair.js';
 export type { LayerNoticesDetails } from './checkpoint/ckpt-008-layer-notices.js';
 export type { CheckpointFeaturesDetails } from './checkpoint/ckpt-009-features.js';
 export type { CompatibilityDetails } from './compatibility/compat-001-compatibility.js';

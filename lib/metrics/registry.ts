@@ -71,6 +71,8 @@ import { checkpointRate } from './checkpoint/ckpt-002-checkpoint-rate.js';
 import { restoreRate } from './checkpoint/ckpt-003-restore-rate.js';
 import { pause } from './checkpoint/ckpt-004-pause.js';
 import { memoryGivenBack } from './checkpoint/ckpt-005-memory-given-back.js';
+import { checkpointInterference } from './checkpoint/ckpt-006-interference.js';
+import { swapPair } from './checkpoint/ckpt-007-swap-pair.js';
 import { layerNotices } from './checkpoint/ckpt-008-layer-notices.js';
 import { checkpointFeatures } from './checkpoint/ckpt-009-features.js';
 
@@ -146,6 +148,8 @@ export const metrics: readonly MetricDefinition[] = [
   restoreRate,
   pause,
   memoryGivenBack,
+  checkpointInterference,
+  swapPair,
   layerNotices,
   checkpointFeatures,
 ];

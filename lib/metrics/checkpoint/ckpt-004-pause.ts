@@ -1,7 +1,6 @@
 /** CKPT-004: how long a process that works continuously gives no result. */
 import * as v from 'valibot';
 import type { Check, MetricResult } from '../../results/document.js';
-import { formatBytes } from '../../results/text/format-bytes.js';
 import { median } from '../../stats/median.js';
 import { count, quantity, rows } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -9,7 +8,7 @@ import { invalidBy, type MetricDefinition, unsupported, withoutNumber } from '..
 import { GIB } from '../core/units.js';
 import { describedLink, linkDetails } from '../pcie/link.js';
 import { restoredCheck } from './checks.js';
-import { hostRoom, scaleOf } from './held-targets.js';
+import { noHostRoom, noRoom, scaleOf } from './held-targets.js';
 import { copiesCheck, movedTooFast } from './moved.js';
 import { type Paused, pauseIn, pausesOf, resultsAway } from './pauses.js';
 import { ms } from './target-study.js';
@@ -70,14 +69,10 @@ export const pause: MetricDefinition<PauseDetails> = {
   deadlineSeconds: 7_200,
   async measure(context) {
     const bytes = BYTES * scaleOf(context);
-    const free = hostRoom(context);
-    if (bytes > free)
-      return unsupported(
-        `a target takes ${formatBytes(bytes)} of the host's memory, of which ${formatBytes(free)} may be taken`,
-      );
+    const full = noHostRoom(context, bytes, 'a target');
+    if (full !== null) return unsupported(full);
     const pauses = await pausesOf(context, bytes, context.options.iterations ?? TARGETS[context.options.tier]);
-    if ('room' in pauses)
-      return unsupported(`a target holds ${formatBytes(bytes)}, and ${formatBytes(pauses.room)} may be allocated`);
+    if ('room' in pauses) return unsupported(noRoom(bytes, pauses));
     const { paused, link } = pauses;
     const found = paused.flatMap((each) => {
       const seen = pauseIn(each);

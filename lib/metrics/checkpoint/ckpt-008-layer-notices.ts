@@ -10,8 +10,8 @@ import { measureFunction } from '../core/measure-function.js';
 import { MIB } from '../core/units.js';
 import { separable } from '../tenants/tenants.js';
 import { FIRST_ID } from '../tenants/scene.js';
-import { hostRoom } from './host-room.js';
-import { allHold, deadlineFor, inStudy, scaleOf, type TargetStudy } from './target-study.js';
+import { noHostRoom } from './held-targets.js';
+import { allHold, deadlineFor, inStudy, type TargetStudy } from './target-study.js';
 
 /** What the target holds, and what another process of its tenant asks for: together more than the limit. */
 const HELD_PART = 0.6;
@@ -163,11 +163,8 @@ export const layerNotices: MetricDefinition<LayerNoticesDetails> = {
     const limitBytes = context.system.limits().memoryBytes;
     if (limitBytes === null) return unsupported('no memory limit is configured');
     const bytes = Math.floor((HELD_PART * limitBytes) / GRANULE) * GRANULE;
-    const room = hostRoom(scaleOf(context));
-    if (bytes > room)
-      return unsupported(
-        `it takes ${formatBytes(bytes)} of the host's memory, of which ${formatBytes(room)} may be taken`,
-      );
+    const short = noHostRoom(context, bytes, 'the target');
+    if (short !== null) return unsupported(short);
     const seen = await look(context, bytes);
     const answers = rowsOf(seen, bytes);
     const checks = [heldCheck(seen, bytes), intactCheck(seen)];

@@ -12,7 +12,7 @@ import { ALLOCATIONS, deadlineFor, inStudy, type TargetStudy, type Turn } from '
 
 /** What a target holds. The last is a part of the memory that it may use. */
 const SIZES = [0, GIB, 4 * GIB, 16 * GIB] as const;
-export const MOST_PART = 0.9;
+const MOST_PART = 0.9;
 const SIMULATED = 1 / 64;
 const TARGETS = { quick: 2, standard: 3, thorough: 8 } as const;
 /** At the largest size, which takes minutes. */
@@ -38,8 +38,27 @@ export interface HeldTargets {
 export const scaleOf = ({ simulatedDriver }: MeasureContext): number => (simulatedDriver === null ? 1 : SIMULATED);
 
 /** The host's memory that targets may take, also within the limit of this process's cgroup. */
-export const hostRoom = (context: MeasureContext): number =>
+const hostRoom = (context: MeasureContext): number =>
   Math.min(freemem(), process.availableMemory()) - HOST_RESERVE * scaleOf(context);
+
+/** Why the host has no room for what leaves the card; null if it has. */
+export function noHostRoom(context: MeasureContext, bytes: number, who: string): string | null {
+  const free = hostRoom(context);
+  return bytes <= free
+    ? null
+    : `${who} takes ${formatBytes(bytes)} of the host's memory, of which ${formatBytes(free)} may be taken`;
+}
+
+/** Bytes that a process may allocate, and that are too few. */
+export interface NoRoom {
+  room: number;
+}
+
+/** The largest target of all is smaller than what may be allocated. */
+export const hasRoom = (bytes: number, room: number): boolean => bytes <= MOST_PART * room;
+
+export const noRoom = (bytes: number, { room }: NoRoom): string =>
+  `a target holds ${formatBytes(bytes)}, and ${formatBytes(room)} may be allocated`;
 
 /** The targets of every size, in random order. */
 export const heldTargets = (context: MeasureContext): Promise<HeldTargets> =>
@@ -54,12 +73,9 @@ async function measureTargets(context: MeasureContext, study: TargetStudy): Prom
   const targets: HeldTarget[] = [];
   const leftOut: HeldTargets['leftOut'] = [];
   const plan = sizes.flatMap((bytes) => {
-    const free = hostRoom(context);
-    if (bytes > free) {
-      leftOut.push({
-        bytes,
-        leftOut: `it takes ${formatBytes(bytes)} of the host's memory, of which ${formatBytes(free)} may be taken`,
-      });
+    const full = noHostRoom(context, bytes, 'it');
+    if (full !== null) {
+      leftOut.push({ bytes, leftOut: full });
       return [];
     }
     const count = iterations ?? (bytes === largest ? LARGEST_TARGETS : TARGETS)[tier];
@@ -88,7 +104,7 @@ export async function pilot({ leastMemoryBytes, options: { seed } }: MeasureCont
   try {
     const { freeBytes } = (await worker.request('tenantMemory', {}, limits)) as TenantMemory;
     const link = (await worker.request('pcieLink', { bytes: LINK_BYTES, seed }, limits)) as PcieLink;
-    return { room: Math.min(freeBytes, leastMemoryBytes ?? Infinity), link };
+    return { room: Math.min(freeBytes, leastMemoryBytes ?? Infinity), freeBytes, link };
   } finally {
     await worker.kill();
   }

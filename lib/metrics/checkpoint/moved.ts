@@ -2,12 +2,15 @@
 import type { PcieLink } from '../../native/addon-types.js';
 import type { Check, MetricResult } from '../../results/document.js';
 import { beyondLink, noFasterThan } from '../pcie/link.js';
+import { MS_PER_S } from './rates.js';
 import { ms, type Move } from './target-study.js';
 
 const BYTES_PER_GB = 1e9;
-const MS_PER_S = 1_000;
 
 const gbs = (bytes: number, millis: number): number => bytes / BYTES_PER_GB / (millis / MS_PER_S);
+
+/** What a link of that rate needs. */
+export const secondsOnLink = (bytes: number, ceiling: number): number => bytes / BYTES_PER_GB / ceiling;
 
 /** For `impossible`: `bytes` were moved one after the other in the time that the result says. */
 export function movedTooFast(bytes: number, millis: number, details: MetricResult['details']): string | null {

@@ -6,7 +6,7 @@ import { median } from '../../stats/median.js';
 import type { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { NS_PER_MS } from '../core/units.js';
-import { pilot } from './held-targets.js';
+import { hasRoom, type NoRoom, pilot } from './held-targets.js';
 import { deadlineFor, inStudy, type Move, type TargetStudy } from './target-study.js';
 
 /** A request follows the previous one at once; the time of one is the resolution of a pause. */
@@ -30,11 +30,11 @@ export interface Pauses {
   link: PcieLink;
 }
 
-/** As many fresh targets of that size, one after the other. Null if it does not fit, with the memory that may be used. */
-export const pausesOf = (context: MeasureContext, bytes: number, targets: number): Promise<Pauses | { room: number }> =>
+/** As many fresh targets of that size, one after the other. */
+export const pausesOf = (context: MeasureContext, bytes: number, targets: number): Promise<Pauses | NoRoom> =>
   inStudy(context, async (study) => {
     const { room, link } = await pilot(context, study);
-    if (bytes > room) return { room };
+    if (!hasRoom(bytes, room)) return { room };
     const paused: Paused[] = [];
     for (let i = 0; i < targets; i++) {
       context.progress(`target ${i + 1} of ${targets}`, i / targets);

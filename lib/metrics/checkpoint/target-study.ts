@@ -96,13 +96,18 @@ export class TargetStudy {
     }
   }
 
-  async call(call: CheckpointCall, { pid }: Worker, bytes: number, timeoutMs?: number): Promise<Called> {
+  /** Rejects if the driver refuses. */
+  async call(call: CheckpointCall, worker: Worker, bytes: number): Promise<Called> {
+    const fromNs = loadAddon().now();
+    const answer = succeeded(call, await this.answer(call, worker, bytes));
+    return { ...answer, fromNs, toNs: loadAddon().now() };
+  }
+
+  /** What the driver answers, a refusal too. */
+  async answer(call: CheckpointCall, { pid }: Worker, bytes: number): Promise<CheckpointAnswer> {
     this.#context.signal.throwIfAborted();
     if (call === 'restore') await this.#guardian.noteRestore(pid);
-    const limits = { deadlineMs: deadlineFor(bytes), ...(timeoutMs !== undefined && { timeoutMs }) };
-    const fromNs = loadAddon().now();
-    const answer = succeeded(call, await this.controller.call(call, pid, limits));
-    return { ...answer, fromNs, toNs: loadAddon().now() };
+    return this.controller.call(call, pid, { deadlineMs: deadlineFor(bytes) });
   }
 
   /** There and back. `away`: called while the memory is in the host. */
@@ -178,3 +183,7 @@ export async function inStudy<T>(
     }
   });
 }
+
+/** Whether all that a target holds is as before. */
+export const allHold = ({ checksums, addresses, graph, stream, event }: CheckpointVerified): boolean =>
+  checksums && addresses && graph && stream && event;
