@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CheckpointInterferenceDetails, judge } from '../../../lib/metrics/checkpoint/ckpt-006-interference.js';
 import type { Neighboured } from '../../../lib/metrics/checkpoint/neighbours.js';
-import { pooled } from '../../../lib/metrics/isolation/victim-requests.js';
+import { PERIOD_NS, pooled } from '../../../lib/metrics/isolation/victim-requests.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { median } from '../../../lib/stats/median.js';
 import { recordsIn } from '../../native/record.js';
@@ -13,7 +13,7 @@ const STEPS = 20;
 /** What a request has beside its calls, such as the way to them, in ms. */
 const BESIDE_MS = 0.5;
 
-/** Median time from the first launch to the result of the requests of the last turn, and of those before it, in ms. */
+/** Median time from the arrival to the result of the requests of the last turn, and of those before it, in ms. */
 function recordedRequests(folder: string) {
   const records = recordsIn(folder);
   const all = records.flatMap(({ calls }) => calls);
@@ -28,11 +28,18 @@ function recordedRequests(folder: string) {
       const steps = own.slice(Math.max(0, i - STEPS), i);
       const isRequest = steps.length === STEPS && steps.every(({ kernel }) => kernel === 'gvb_request_ste');
       if (call.name !== 'cuStreamSynchronize' || !isRequest) return [];
-      return [{ entered: steps[0]?.entered as number, ms: (call.left - (steps[0]?.entered as number)) / 1e6 }];
+      return [{ entered: steps[0]?.entered as number, left: call.left }];
     });
   });
+  // The first one after the request for the window is not timed; the others arrive in steps of the period.
+  const [, ...timed] = requests.filter(({ entered }) => entered > (first?.left ?? NaN));
+  const started = Math.min(...timed.map(({ entered }, i) => entered - i * PERIOD_NS));
+  const latencies = timed.map(({ left }, i) => {
+    const arrived = started + i * PERIOD_NS;
+    return { arrived, ms: (left - arrived) / 1e6 };
+  });
   const within = (from = NaN, to = NaN) =>
-    median(requests.filter(({ entered }) => entered > from && entered < to).map(({ ms }) => ms)).value;
+    median(latencies.filter(({ arrived }) => arrived > from && arrived < to).map(({ ms }) => ms)).value;
   return {
     alone: within(first?.left, lock?.entered),
     meanwhile: within(lock?.entered, unlock?.left),
