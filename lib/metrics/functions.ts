@@ -82,7 +82,7 @@ export type { CacheHitRateDetails } from './cache/cache-001-hit-rate.js';
 export type { CacheEvictionDetails } from './cache/cache-002-eviction.js';
 export type { WorkingSetCollisionDetails } from './cache/cache-003-collision.js';
 export type { CacheContentionDetails } from './cache/cache-004-contention.js';
-export type { LockTimeDetails } from './checkpoint/ckpt-001-lock-time.js';
+export type { CheckpointLockDetails } from './checkpoint/ckpt-001-lock-time.js';
 export type { CheckpointRateDetails } from './checkpoint/ckpt-002-checkpoint-rate.js';
 export type { RestoreRateDetails } from './checkpoint/ckpt-003-restore-rate.js';
 export type { PauseDetails } from './checkpoint/ckpt-004-pause.js';

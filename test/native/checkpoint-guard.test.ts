@@ -8,8 +8,9 @@ import { main } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
+/** Little memory, so that there are four targets: a run whose controller is replaced measures all of them. */
 const COSTS =
-  'init_ms=0,context_ms=0,memory_mib=1024,checkpoint_lock_us=5000,checkpoint_fixed_us=60000,checkpoint_us_per_mib=10,' +
+  'init_ms=0,context_ms=0,context_mib=1,memory_mib=96,checkpoint_lock_us=5000,checkpoint_fixed_us=60000,checkpoint_us_per_mib=10,' +
   'restore_fixed_us=60000,restore_us_per_mib=10,unlock_us=5000';
 
 interface Seen {
@@ -46,7 +47,7 @@ async function until<T>(find: () => T | undefined | false): Promise<T> {
 function running() {
   const region = ownRegion('guard');
   const record = temporaryFolder('guard');
-  const args = ['run', 'CKPT-003', '--simulate', '--iterations', '3', '--json', '/dev/null'];
+  const args = ['run', 'CKPT-003', '--simulate', '--iterations', '1', '--json', '/dev/null'];
   const env = { PATH: process.env.PATH, HOME: record, GVB_SIM: `region=${region},record=${record},${COSTS}` };
   const run: ChildProcess = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

@@ -76,6 +76,9 @@ describe('the folders of lib/', () => {
   it('start processes through a launcher, except for those that must outlive the coordinator', () => {
     const starting = files.filter((file) => textOf(file).includes("'node:child_process'"));
     expect(starting).toEqual([
+      // Checkpointed processes are ended, however the coordinator ended.
+      'lib/checkpoint/checkpoint-guarding.ts',
+      'lib/checkpoint/guarded-launcher.ts',
       // Containers are removed, however the coordinator ended.
       'lib/systems/kinds/container/container-guardian.ts',
       'lib/systems/kinds/container/container-guarding.ts',

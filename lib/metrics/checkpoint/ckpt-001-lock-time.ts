@@ -3,13 +3,21 @@ import * as v from 'valibot';
 import { median } from '../../stats/median.js';
 import { count, described, quantity, rows, text } from '../core/details.js';
 import type { Check } from '../../results/document.js';
-import { invalidBy, type MetricDefinition } from '../core/metric.js';
+import { invalidBy, type LineChart, type MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { type BusyLocks, busyLocks } from './busy-locks.js';
-import { heldTargets } from './held-targets.js';
+import { type HeldTarget, heldTargets } from './held-targets.js';
 
 const details = v.strictObject({
   locks: count('Locks of idle targets behind the value'),
+  sizes: rows(
+    v.strictObject({
+      bytes: count('Bytes that each target held'),
+      lockMs: quantity('ms', 'Median time of a lock'),
+      unlockMs: quantity('ms', 'Median time of an unlock after a restore'),
+    }),
+    'A row per size',
+  ),
   busy: rows(
     v.strictObject({
       workMs: quantity('ms', 'Device work that was submitted before the lock'),
@@ -30,7 +38,7 @@ const details = v.strictObject({
   ),
 });
 
-export type LockTimeDetails = v.InferOutput<typeof details>;
+export type CheckpointLockDetails = v.InferOutput<typeof details>;
 
 const NOT_READY = 600;
 
@@ -43,7 +51,24 @@ function timeoutCheck({ timeout, afterTimeout }: BusyLocks): Check {
   };
 }
 
-export const lockTime: MetricDefinition<LockTimeDetails> = {
+function sizeRows(targets: readonly HeldTarget[]) {
+  const sizes = [...new Set(targets.map(({ bytes }) => bytes))].sort((a, b) => a - b);
+  return sizes.map((bytes) => {
+    const turns = targets.filter((target) => target.bytes === bytes).flatMap((target) => target.turns);
+    const middle = (phase: 'lockMs' | 'unlockMs') => median(turns.map((turn) => turn[phase])).value;
+    return { bytes, lockMs: middle('lockMs'), unlockMs: middle('unlockMs') };
+  });
+}
+
+const phaseChart = (what: string, y: string): LineChart => ({
+  title: `Time of ${what} against bytes`,
+  axes: { x: 'bytes held', y: 'ms' },
+  scales: { x: 'bytes' },
+  rows: 'sizes',
+  point: { x: 'bytes', y },
+});
+
+export const lockTime: MetricDefinition<CheckpointLockDetails> = {
   id: 'CKPT-001',
   name: 'Checkpoint Lock Time',
   category: 'checkpoint',
@@ -55,6 +80,7 @@ export const lockTime: MetricDefinition<LockTimeDetails> = {
   needs: ['checkpoints (driver 570)', 'fresh processes'],
   functionName: 'measureCheckpointLock',
   where: 'fresh-processes',
+  lineCharts: [phaseChart('a lock', 'lockMs'), phaseChart('an unlock', 'unlockMs')],
   details,
   seconds: { quick: 20, standard: 60, thorough: 300 },
   deadlineSeconds: 7_200,
@@ -69,7 +95,7 @@ export const lockTime: MetricDefinition<LockTimeDetails> = {
       processes: targets.length,
       ciScope: 'between-processes',
       headline: Float64Array.from(locks),
-      details: { locks: locks.length, busy: busy.rows, timeout: busy.timeout },
+      details: { locks: locks.length, sizes: sizeRows(targets), busy: busy.rows, timeout: busy.timeout },
       checks,
     };
   },

@@ -9,7 +9,7 @@ import type { HeldTarget, HeldTargets } from './held-targets.js';
 import type { Turn } from './target-study.js';
 
 const bytes = count('Bytes that each target held');
-export const MS_PER_S = 1_000;
+const MS_PER_S = 1_000;
 const BYTES_PER_GB = 1e9;
 
 export const rateDetails = {
@@ -61,10 +61,12 @@ export function rateThrough(targets: readonly HeldTarget[], msOf: (turn: Turn) =
   };
 }
 
+/** Both axes are logarithmic: without fixed costs the time would be parallel to that of the link. */
 export const rateChart = (what: string): LineChart => ({
   title: `Time of a ${what} against bytes`,
   axes: { x: 'bytes held', y: 's' },
-  scales: { x: 'bytes' },
+  scales: { x: 'bytes', y: 'log' },
   rows: 'sizes',
   point: { x: 'bytes', y: 'seconds' },
+  rate: { name: 'at the rate of the link', unit: 'GB/s', object: 'link', field: 'ceilingGbs', perUnit: BYTES_PER_GB },
 });

@@ -185,6 +185,11 @@ export interface LineChart {
    * the field of a row that holds the fit, the fields of that with a and b, and the rows it applies to.
    */
   fit?: { rows: string; field: string; a: string; b: string; where: Readonly<Record<string, string | number>> };
+  /**
+   * What y would be if x went by at a rate, drawn across the chart: the object in the details that has the rate, its
+   * field, and how many x one of the rate's units is for each y.
+   */
+  rate?: { name: string; unit: string; object: string; field: string; perUnit: number };
 }
 
 /** A metric that a round of a comparison measures in more than one process, and how. */

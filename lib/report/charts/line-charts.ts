@@ -6,13 +6,15 @@ import type { LineChart } from '../../metrics/core/metric.js';
 import { metrics } from '../../metrics/registry.js';
 import { grouped } from '../../results/text/grouped.js';
 import { medianOf, type View } from '../../results/view.js';
-import type { Fit, Lines, Series } from './lines.js';
+import { number } from '../../results/text/plain.js';
+import type { Fit, Lines, Reference, Series } from './lines.js';
 import type { Point } from './marks.js';
 
-interface DrawnLineChart extends Omit<Lines, 'series'> {
+interface DrawnLineChart extends Omit<Lines, 'series' | 'references'> {
   /** The metric whose details hold the points; the chart is shown with it. */
   metric: string;
   series: (view: View) => Series[];
+  references: (view: View) => Reference[];
 }
 
 const MOST_ROWS = 1_000;
@@ -62,25 +64,49 @@ function overRounds(found: readonly Found[]): Point[] {
   return [...grouped(found, ({ of }) => of).values()].map((points): Point => [middle(points, 0), middle(points, 1)]);
 }
 
+/** The details of a metric's numbers by system. */
+const measuredIn = ({ categories }: View, metric: string) =>
+  categories
+    .flatMap((category) => category.rows)
+    .filter(({ id }) => id === metric)
+    .flatMap(({ cells }) =>
+      cells.map(({ system, results }) => ({
+        system,
+        measured: results.filter(({ status }) => status === 'ok').map(({ details }) => details),
+      })),
+    );
+
 /** Makes one line per system. */
 const seriesOf =
   (metric: string, chart: LineChart) =>
-  ({ categories }: View): Series[] =>
-    categories
-      .flatMap((category) => category.rows)
-      .filter(({ id }) => id === metric)
-      .flatMap(({ cells }) =>
-        cells.map(({ system, results }, look) => {
-          const measured = results.filter(({ status }) => status === 'ok').map(({ details }) => details);
-          const { fit } = chart;
-          return {
-            name: system,
-            look,
-            points: overRounds(measured.flatMap((details) => pointsIn(details, chart))),
-            ...(fit && { fit: fitOf(measured.flatMap((details) => fitsIn(details, fit))) }),
-          };
-        }),
-      );
+  (view: View): Series[] =>
+    measuredIn(view, metric).map(({ system, measured }, look) => {
+      const { fit } = chart;
+      return {
+        name: system,
+        look,
+        points: overRounds(measured.flatMap((details) => pointsIn(details, chart))),
+        ...(fit && { fit: fitOf(measured.flatMap((details) => fitsIn(details, fit))) }),
+      };
+    });
+
+/** The line of the chart's rate, the median over all systems: they measure the same GPU. */
+const referencesOf =
+  (metric: string, { rate }: LineChart) =>
+  (view: View): Reference[] => {
+    if (rate === undefined) return [];
+    const rates = measuredIn(view, metric).flatMap(({ measured }) =>
+      measured.flatMap((details) => {
+        const object = isRecord(details) && Object.hasOwn(details, rate.object) ? details[rate.object] : null;
+        const found = isRecord(object) ? object[rate.field] : null;
+        return isNumber(found) && found > 0 ? [found] : [];
+      }),
+    );
+    const middle = medianOf(rates);
+    return middle === null
+      ? []
+      : [{ name: `${rate.name}, ${number(middle)} ${rate.unit}`, a: 0, b: 1 / (middle * rate.perUnit) }];
+  };
 
 export const lineCharts: readonly DrawnLineChart[] = metrics.flatMap(({ id, lineCharts: charts = [] }) =>
   charts.map((chart) => ({
@@ -89,5 +115,6 @@ export const lineCharts: readonly DrawnLineChart[] = metrics.flatMap(({ id, line
     ...chart.axes,
     ...(chart.scales && { scales: chart.scales }),
     series: seriesOf(id, chart),
+    references: referencesOf(id, chart),
   })),
 );

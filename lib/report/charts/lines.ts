@@ -18,6 +18,11 @@ export interface Fit {
   b: number;
 }
 
+/** A straight line that nobody measured. */
+export interface Reference extends Fit {
+  name: string;
+}
+
 export interface Series {
   name: string;
   /** Index of the system, so that it looks the same in every chart. */
@@ -41,6 +46,8 @@ export interface Lines {
   series: Series[];
   /** Reference values, drawn as lines across the chart. */
   levels?: { name: string; y: number }[];
+  /** Reference lines that rise or fall; the axis has room for them. */
+  references?: Reference[];
   /** Named ranges of the x axis, drawn behind the lines. */
   bands?: Band[];
   /** Distance between points from which on a line is interrupted, because nothing was measured in between. */
@@ -114,17 +121,21 @@ export const straight = (data: Point[], colour: string, type: LineSeriesOption['
 /** Number of pieces that make a straight line a smooth curve on logarithmic axes. */
 const STEPS = 60;
 
-/** Draws the fit from the first to the last point, where it is between the least and the greatest value. */
-function fitted({ fit, points, look }: Series, all: readonly Point[], scales: AxisScales): LineSeriesOption[] {
-  const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
-  if (!fit || first === undefined || last === undefined) return [];
+/** Points of a straight line from x to x, where it is between the least and the greatest value of all points. */
+function within({ a, b }: Fit, [first, last]: readonly [number, number], all: readonly Point[], scales: AxisScales) {
   const ys = all.map(([, y]) => y);
   const [low, high] = [scales.y === undefined ? 0 : Math.min(...ys), Math.max(...ys)];
   const x = (part: number) => (scales.x === undefined ? first + (last - first) * part : first * (last / first) ** part);
   const places = Array.from({ length: STEPS + 1 }, (_, i) => x(i / STEPS));
+  return places.map((at): Point => [at, a + b * at]).filter(([, y]) => y >= low && y <= high);
+}
+
+/** Draws the fit from the first to the last point. */
+function fitted({ fit, points, look }: Series, all: readonly Point[], scales: AxisScales): LineSeriesOption[] {
+  const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
+  if (!fit || first === undefined || last === undefined) return [];
   const { colour, dash } = lookOf(look);
-  const inside = places.map((at): Point => [at, fit.a + fit.b * at]).filter(([, y]) => y >= low && y <= high);
-  return [{ ...straight(inside, colour, { width: LINE_WIDTH, type: dash }), z: 1 }];
+  return [{ ...straight(within(fit, [first, last], all, scales), colour, { width: LINE_WIDTH, type: dash }), z: 1 }];
 }
 
 interface Drawn {
@@ -147,7 +158,11 @@ export function linesDrawing(lines: Lines): Drawing | null {
   const { scattered, scales = {}, upTo } = lines;
   if (!series.some(({ points }) => points.length > (scattered ? 0 : 1))) return null;
   const all = series.flatMap(({ points }) => points);
-  const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
+  const xs = all.map(([x]) => x);
+  const ends = [scales.x ? Math.min(...xs) : 0, Math.max(...xs)] as const;
+  const references = (lines.references ?? []).filter(({ a, b }) => ends.every((x) => hasPlace(a + b * x, scales.y)));
+  const placed = [...all, ...references.flatMap(({ a, b }) => ends.map((x): Point => [x, a + b * x]))];
+  const ys = placed.map(([, y]) => y);
   const isScaled = scattered !== undefined;
   const bands = (lines.bands ?? []).filter(({ from, to }) => isDrawable(from) && isDrawable(to) && to > from);
   const levels = (lines.levels ?? []).filter(({ y }) => hasPlace(y, scales.y));
@@ -161,7 +176,7 @@ export function linesDrawing(lines: Lines): Drawing | null {
     ),
   );
   const behind = bands.map(({ name, from, to }) => ` ${name} from ${number(from)} to ${number(to)}.`).join('');
-  const held = levels.map(({ name }) => ` Across it: ${name}.`).join('');
+  const held = [...levels, ...references].map(({ name }) => ` Across it: ${name}.`).join('');
   const y = axisOf(ys, scales.y, 4, isScaled);
   return {
     size: SIZE,
@@ -190,13 +205,13 @@ export function linesDrawing(lines: Lines): Drawing | null {
         ...series.flatMap((one) => fitted(one, all, scales)),
         ...levels.map(({ y: level }) =>
           straight(
-            [
-              [scales.x ? Math.min(...xs) : 0, level],
-              [Math.max(...xs), level],
-            ],
+            ends.map((x): Point => [x, level]),
             TEXT,
             { width: 1.5, type: LEVEL_DASH },
           ),
+        ),
+        ...references.map((line) =>
+          straight(within(line, ends, placed, scales), TEXT, { width: 1.5, type: LEVEL_DASH }),
         ),
         boxes(
           bands.map(({ name, from, to }, i) => ({ x: [from, to], name, fill: i % 2 === 0 ? BAND : 'none' })),

@@ -11,7 +11,9 @@ import { CURVES, curvesComparison } from './curve-fixtures.js';
 const view = viewOf(curvesComparison());
 
 const chartsOf = (metric: string): Lines[] =>
-  lineCharts.filter((chart) => chart.metric === metric).map((chart) => ({ ...chart, series: chart.series(view) }));
+  lineCharts
+    .filter((chart) => chart.metric === metric)
+    .map((chart) => ({ ...chart, series: chart.series(view), references: chart.references(view) }));
 
 const figuresOf = (metric: string) => lineFigures(view, [metric]).map(String);
 const marksIn = (lines: Lines) => marksOf(linesDrawing(lines) ?? expect.fail('no drawing'));

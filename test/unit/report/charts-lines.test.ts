@@ -30,7 +30,7 @@ function detailed(
 
 function chartOf(view: View, title: string): Lines {
   const chart = lineCharts.find((one) => one.title.startsWith(title)) ?? expect.fail(`no ${title}`);
-  return { ...chart, series: chart.series(view) };
+  return { ...chart, series: chart.series(view), references: chart.references(view) };
 }
 
 const marksIn = (lines: Lines): Mark[] => marksOf(linesDrawing(lines) ?? expect.fail('no drawing'));
@@ -60,6 +60,31 @@ describe('throughput against batch size', () => {
       ['8', '801.0', '721.0'],
       ['64', '6401', '5761'],
     ]);
+  });
+});
+
+describe('the time of a checkpoint against bytes', () => {
+  const GB = 1e9;
+  const sizes = (ceilingGbs: unknown) => (round: number, system: number) => ({
+    sizes: [0, 1, 8].map((gb) => ({ bytes: gb * GB, targets: 2, seconds: 0.4 + gb / 2 + round + system })),
+    link: { ceilingGbs },
+  });
+  const view = detailed('CKPT-002', ['native', 'mps'], 3, sizes(50));
+
+  it('is beside the time at the rate of the link, from the least to the greatest time', () => {
+    const chart = chartOf(view, 'Time of a checkpoint');
+    expect(chart.references).toEqual([{ name: 'at the rate of the link, 50 GB/s', a: 0, b: 1 / (50 * GB) }]);
+    const dashed = marksIn(chart).filter(({ attributes }) => attributes['stroke-dasharray'] !== undefined);
+    expect(dashed.length).toBeGreaterThan(0);
+    const [figure = ''] = lineFigures(view, ['CKPT-002']).map(String);
+    expect(figure).toContain('at the rate of the link, 50 GB/s');
+    expect(figure).toContain('Across it: at the rate of the link, 50 GB/s.');
+  });
+
+  it.each([null, '50', 0, -1, Number.NaN])('is alone where the link carries %s', (ceilingGbs) => {
+    const other = detailed('CKPT-002', ['native', 'mps'], 3, sizes(ceilingGbs));
+    expect(chartOf(other, 'Time of a checkpoint').references).toEqual([]);
+    expect(lineFigures(other, ['CKPT-002']).map(String).join('')).not.toContain('Across it');
   });
 });
 

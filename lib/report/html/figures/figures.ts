@@ -77,8 +77,8 @@ function fitNote({ series }: Shown): Markup | null {
 export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
   return lineCharts
     .filter(({ metric }) => metrics.includes(metric))
-    .flatMap(({ metric, series, ...chart }) => {
-      const lines = { ...chart, series: series(view) };
+    .flatMap(({ metric, series, references, ...chart }) => {
+      const lines = { ...chart, series: series(view), references: references(view) };
       const drawing = linesDrawing(lines);
       if (!drawing) return [];
       const shown = shownOf(lines);
@@ -86,7 +86,10 @@ export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
         <figcaption>
           <strong><span class="id">${metric}</span> ${chart.title}</strong>
         </figcaption>
-        ${seriesLegend(shown)}${svg(drawing)}${without(shown.leftOut)}${fitNote(shown)}${linePoints(lines)}
+        ${seriesLegend(
+          shown,
+          lines.references.map(({ name }) => html`${key(TEXT, stroke(LEVEL_DASH))}${name}`),
+        )}${svg(drawing)}${without(shown.leftOut)}${fitNote(shown)}${linePoints(lines)}
       </figure> `;
     });
 }
