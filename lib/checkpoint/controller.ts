@@ -12,6 +12,8 @@ interface CallLimits {
   deadlineMs?: number;
   /** Time limit that the driver keeps for a lock. Default 10 s. */
   timeoutMs?: number;
+  /** Ends the controller too. */
+  signal?: AbortSignal;
 }
 
 const DEADLINE_MS = 120_000;
@@ -35,7 +37,7 @@ export class Controller {
   /** Rejects with BenchError if the process did not answer in time; what became of the call is then not known. */
   async call(call: CheckpointCall, pid: number, limits: CallLimits = {}): Promise<CheckpointAnswer> {
     if (!this.#worker?.alive) this.#worker = await Worker.start({ start: this.#start });
-    const { deadlineMs = DEADLINE_MS, timeoutMs = LOCK_MS } = limits;
+    const { deadlineMs = DEADLINE_MS, timeoutMs = LOCK_MS, signal } = limits;
     const request = {
       ...this.#worker.targetIn(this.#target),
       path: 'runtime',
@@ -43,7 +45,10 @@ export class Controller {
       call,
       timeoutMs: call === 'lock' ? timeoutMs : 0,
     } satisfies CheckpointRequest;
-    return (await this.#worker.request('checkpointCall', request, { deadlineMs })) as CheckpointAnswer;
+    return (await this.#worker.request('checkpointCall', request, {
+      deadlineMs,
+      ...(signal && { signal }),
+    })) as CheckpointAnswer;
   }
 
   async stop(): Promise<void> {

@@ -54,6 +54,7 @@ function killed(pid: number, means: EndingMeans, how: string): TargetEnd {
 
 /** Null once its memory is gone; else why it has to be left. */
 async function checkpointAgain(pid: number, means: EndingMeans): Promise<string | null> {
+  let succeeded: CheckpointCall | null = null;
   for (const until = Date.now() + BUSY_MS; ; await sleep(BETWEEN_MS)) {
     const { state, ...looked } = await means.call('state', pid);
     if (state === CHECKPOINTED)
@@ -61,7 +62,9 @@ async function checkpointAgain(pid: number, means: EndingMeans): Promise<string 
     if (state !== RUNNING && state !== LOCKED)
       return state === null ? `the look at its state returned ${said(looked)}` : `it is ${stateName(state)}`;
     const next = state === RUNNING ? 'lock' : 'checkpoint';
+    if (next === succeeded) return `its ${next} returned success, but it is ${stateName(state)}`;
     const answer = await means.call(next, pid);
+    if (answer.code === 0) succeeded = next;
     const isBusy = answer.code === ILLEGAL_STATE && Date.now() < until;
     if (answer.code !== 0 && !isBusy) return `it is ${stateName(state)}, and its ${next} returned ${said(answer)}`;
   }

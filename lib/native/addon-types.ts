@@ -373,6 +373,8 @@ export interface CheckpointAnswer {
   code: number;
   /** The driver's name of the code. */
   name: string;
+  /** Time on the clock of `now` at which it was called. */
+  calledNs: number;
   tookNs: number;
   /** 0 running, 1 locked, 2 checkpointed, 3 failed; null if it was not asked for. */
   state: number | null;

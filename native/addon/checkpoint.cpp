@@ -38,6 +38,7 @@ struct Fields<CheckpointAnswer> : FieldsOf<CheckpointAnswer> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(code).says("Result of the call; 0: it succeeded."));
     visit(GVB_FIELD(name).says("The driver's name of the code."));
+    visit(GVB_FIELD(called_ns).says("Time on the clock of `now` at which it was called."));
     visit(GVB_FIELD(took_ns));
     visit(GVB_FIELD(state).says("0 running, 1 locked, 2 checkpointed, 3 failed; null if it was not asked for."));
     visit(GVB_FIELD(thread).says("Thread of the process that restores it; null if it was not asked for."));

@@ -57,6 +57,7 @@ class CheckpointController {
     const int64_t before = now_ns();
     answer.code = function(pid_, argument);
     answer.took_ns = static_cast<double>(now_ns() - before);
+    answer.called_ns = static_cast<double>(before);
     answer.name = answer.code == abi::CUDA_SUCCESS ? "CUDA_SUCCESS" : cuda_.error_name(answer.code);
     return answer;
   }

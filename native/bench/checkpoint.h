@@ -23,6 +23,7 @@ struct CheckpointRequest : Target {
 struct CheckpointAnswer {
   abi::CUresult code = 0;
   std::string name;
+  double called_ns = 0;  // when, on the clock of now_ns
   double took_ns = 0;
   std::optional<int> state;   // abi::CUprocessState, where it was asked for
   std::optional<int> thread;  // the thread of the process that restores, where it was asked for

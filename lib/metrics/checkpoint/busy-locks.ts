@@ -1,7 +1,6 @@
 /** Locks of processes with submitted work, for CKPT-001. */
 import { RUNNING } from '../../checkpoint/states.js';
 import type { CheckpointVerified, CheckpointWork } from '../../native/addon-types.js';
-import { loadAddon } from '../../native/load.js';
 import type { MeasureContext } from '../core/metric.js';
 import { NS_PER_MS } from '../core/units.js';
 import { allHold, deadlineFor, inStudy, ms } from './target-study.js';
@@ -32,13 +31,17 @@ export const busyLocks = (context: MeasureContext): Promise<BusyLocks> =>
         const rows: BusyLocks['rows'] = [];
         for (const workMs of WORK_MS) {
           const ends = await submit(workMs);
-          const remainingMs = (ends - loadAddon().now()) / NS_PER_MS;
-          const lockMs = ms(await study.call('lock', worker, 0));
+          const lock = await study.call('lock', worker, 0);
+          const [lockMs, remainingMs] = [ms(lock), (ends - lock.calledNs) / NS_PER_MS];
           await study.call('unlock', worker, 0);
           rows.push({ workMs, lockMs, remainingMs, extraMs: lockMs - remainingMs });
         }
         await submit(LONG_WORK_MS);
-        const late = await study.controller.call('lock', worker.pid, { ...limits, timeoutMs: TIMEOUT_MS });
+        const late = await study.controller.call('lock', worker.pid, {
+          ...limits,
+          timeoutMs: TIMEOUT_MS,
+          signal: context.signal,
+        });
         const { state } = await study.controller.call('state', worker.pid, limits);
         const intact =
           state === RUNNING && allHold((await worker.request('checkpointVerify', {}, limits)) as CheckpointVerified);

@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { invalidBy, type MetricDefinition, withoutNumber } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { beyondLink, describedLink, noFasterThan } from '../pcie/link.js';
+import { describedLink, noFasterThan } from '../pcie/link.js';
 import { goneCheck, hostCheck, restoredCheck } from './checks.js';
 import { heldTargets } from './held-targets.js';
-import { rateChart, rateDetails, rateThrough, sizeRows } from './rates.js';
+import { impossibleRate, rateChart, rateDetails, rateRows, rateThrough, sizeRows } from './rates.js';
 
 const details = v.strictObject(rateDetails);
 
@@ -23,7 +23,7 @@ export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
   needs: ['checkpoints (driver 570)', 'fresh processes', 'host memory for what is moved'],
   functionName: 'measureCheckpointRate',
   where: 'fresh-processes',
-  impossible: beyondLink,
+  impossible: impossibleRate,
   lineCharts: [rateChart('checkpoint')],
   details,
   seconds: { quick: 120, standard: 200, thorough: 1_500 },
@@ -33,11 +33,12 @@ export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
     const rate = rateThrough(held.targets, ({ checkpointMs }) => checkpointMs);
     if (rate === null) return withoutNumber('invalid', 'the time of a checkpoint does not rise with the bytes');
     const { value, ci95, fixedSeconds } = rate;
+    const sizes = sizeRows(held, ({ checkpointMs }) => checkpointMs);
     const checks = [
       goneCheck(held.targets),
       hostCheck(held.targets),
       restoredCheck(held.targets),
-      noFasterThan(held.link, [{ name: 'checkpoint', gbs: value }]),
+      noFasterThan(held.link, [{ name: 'checkpoint', gbs: value }, ...rateRows(sizes)]),
     ];
     return {
       ...invalidBy(checks),
@@ -47,7 +48,7 @@ export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
       ciScope: 'between-processes',
       headline: null,
       details: {
-        sizes: sizeRows(held, ({ checkpointMs }) => checkpointMs),
+        sizes,
         fixedSeconds,
         gbPerSecond: value,
         ci95,

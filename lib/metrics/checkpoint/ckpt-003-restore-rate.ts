@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { invalidBy, type MetricDefinition, withoutNumber } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { beyondLink, describedLink, noFasterThan } from '../pcie/link.js';
+import { describedLink, noFasterThan } from '../pcie/link.js';
 import { goneCheck, restoredCheck } from './checks.js';
 import { heldTargets } from './held-targets.js';
-import { rateChart, rateDetails, rateThrough, sizeRows } from './rates.js';
+import { impossibleRate, rateChart, rateDetails, rateRows, rateThrough, sizeRows } from './rates.js';
 
 const details = v.strictObject(rateDetails);
 
@@ -23,7 +23,7 @@ export const restoreRate: MetricDefinition<RestoreRateDetails> = {
   needs: ['checkpoints (driver 570)', 'fresh processes', 'host memory for what is moved'],
   functionName: 'measureRestoreRate',
   where: 'fresh-processes',
-  impossible: beyondLink,
+  impossible: impossibleRate,
   lineCharts: [rateChart('restore')],
   details,
   seconds: { quick: 120, standard: 200, thorough: 1_500 },
@@ -33,10 +33,11 @@ export const restoreRate: MetricDefinition<RestoreRateDetails> = {
     const rate = rateThrough(held.targets, ({ restoreMs }) => restoreMs);
     if (rate === null) return withoutNumber('invalid', 'the time of a restore does not rise with the bytes');
     const { value, ci95, fixedSeconds } = rate;
+    const sizes = sizeRows(held, ({ restoreMs }) => restoreMs);
     const checks = [
       goneCheck(held.targets),
       restoredCheck(held.targets),
-      noFasterThan(held.link, [{ name: 'restore', gbs: value }]),
+      noFasterThan(held.link, [{ name: 'restore', gbs: value }, ...rateRows(sizes)]),
     ];
     return {
       ...invalidBy(checks),
@@ -46,7 +47,7 @@ export const restoreRate: MetricDefinition<RestoreRateDetails> = {
       ciScope: 'between-processes',
       headline: null,
       details: {
-        sizes: sizeRows(held, ({ restoreMs }) => restoreMs),
+        sizes,
         fixedSeconds,
         gbPerSecond: value,
         ci95,

@@ -4,7 +4,9 @@ import { median } from '../../stats/median.js';
 import { type Point, slope } from '../../stats/slope.js';
 import { count, interval, quantity, rows, text } from '../core/details.js';
 import type { LineChart } from '../core/metric.js';
-import { linkDetails } from '../pcie/link.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import type { MetricResult } from '../../results/document.js';
+import { beyondLink, linkDetails } from '../pcie/link.js';
 import type { HeldTarget, HeldTargets } from './held-targets.js';
 import type { Turn } from './target-study.js';
 
@@ -59,6 +61,29 @@ export function rateThrough(targets: readonly HeldTarget[], msOf: (turn: Turn) =
     ci95: low !== null && high !== null && low > 0 ? ([1 / high, 1 / low] as [number, number]) : null,
     fixedSeconds: middle(1) - line.value * middle(0),
   };
+}
+
+const storedRow = v.looseObject({ bytes: v.number(), seconds: v.number(), againSeconds: v.number() });
+
+/** Bytes by the whole time of each turn that moves any: what is fixed makes it less than the link's rate. */
+export const rateRows = (sizes: unknown): { name: string; gbs: number }[] =>
+  (Array.isArray(sizes) ? sizes : []).flatMap((row: unknown) => {
+    const { success, output } = v.safeParse(storedRow, row);
+    if (!success || output.bytes <= 0) return [];
+    const { bytes, seconds, againSeconds } = output;
+    return [seconds, againSeconds].map((time) => ({
+      name: formatBytes(bytes),
+      gbs: bytes / BYTES_PER_GB / time,
+    }));
+  });
+
+/** Says why a stored rate cannot be: it or one of its rows is above the link, or a row took no time. */
+export function impossibleRate({ value, details }: Pick<MetricResult, 'value' | 'details'>): string | null {
+  const rows = rateRows(details.sizes);
+  const instant = rows.find(({ gbs }) => !(gbs > 0 && gbs < Infinity));
+  if (instant) return `${instant.name} in no time`;
+  const all = [value, ...rows.map(({ gbs }) => gbs)];
+  return all.map((gbs) => beyondLink({ value: gbs, details })).find((why) => why !== null) ?? null;
 }
 
 /** Both axes are logarithmic: without fixed costs the time would be parallel to that of the link. */

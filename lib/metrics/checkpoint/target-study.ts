@@ -3,12 +3,14 @@
  * cuCheckpointProcess functions, called by a warm process of its own.
  */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
 import { BenchError } from '../../errors/bench-error.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
 import { loadAddon } from '../../native/load.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
 import { SOLE_TENANT } from '../../systems/system.js';
 import type { Launcher, ProcessStart } from '../../workers/launcher.js';
 import { Worker } from '../../workers/worker.js';
@@ -46,13 +48,29 @@ export interface Turn {
 }
 export const ms = ({ tookNs }: CheckpointAnswer): number => tookNs / NS_PER_MS;
 
-/** Rejects with FUNCTION_MISSING if the driver refuses what it does not support. */
-function succeeded(call: CheckpointCall, answer: CheckpointAnswer): CheckpointAnswer {
-  const { code, name } = answer;
-  if (code === 0) return answer;
+/** Why nothing can be measured here, by call and code. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  'lock 304': 'this process may not control others; doctor says what to change',
+  'lock 800': 'this process may not control others; doctor says what to change',
+  'lock 801': 'the driver does not checkpoint such a process',
+  'checkpoint 801': 'the driver does not checkpoint such a process',
+};
+
+/** How long a process that a call killed may still be listed. */
+const DYING_MS = 1_000;
+
+/** Why a call did not succeed: FUNCTION_MISSING if the driver refuses what it does not support or allow. */
+async function refusalOf(call: CheckpointCall, worker: Worker, { code, name }: CheckpointAnswer): Promise<BenchError> {
   const text = `${call} of a process returned ${name} (${code})`;
-  if (code === 801) throw new BenchError('FUNCTION_MISSING', `${text}: the driver does not checkpoint such a process.`);
-  throw new BenchError('INVALID_RESULT', `${text}.`);
+  const runs = new AbortController();
+  const late = sleep(DYING_MS, null, { signal: runs.signal }).catch(() => null);
+  const ending = await Promise.race([worker.exit, late]);
+  runs.abort();
+  if (ending) return new BenchError('INVALID_RESULT', `${text}: the process ${ending.how} in this call.`);
+  const refusal = REFUSALS[`${call} ${code}`];
+  return refusal === undefined
+    ? new BenchError('INVALID_RESULT', `${text}.`)
+    : new BenchError('FUNCTION_MISSING', `${text}: ${refusal}.`);
 }
 
 function residentBytes(pid: number): number {
@@ -99,15 +117,20 @@ export class TargetStudy {
   /** Rejects if the driver refuses. */
   async call(call: CheckpointCall, worker: Worker, bytes: number): Promise<Called> {
     const fromNs = loadAddon().now();
-    const answer = succeeded(call, await this.answer(call, worker, bytes));
+    const answer = await this.answer(call, worker, bytes);
+    if (answer.code !== 0) throw await refusalOf(call, worker, answer);
     return { ...answer, fromNs, toNs: loadAddon().now() };
   }
 
-  /** What the driver answers, a refusal too. */
+  /**
+   * What the driver answers, a refusal too. Only a lock can be given up in the middle: what became of another call would
+   * not be known.
+   */
   async answer(call: CheckpointCall, { pid }: Worker, bytes: number): Promise<CheckpointAnswer> {
-    this.#context.signal.throwIfAborted();
+    const { signal } = this.#context;
+    signal.throwIfAborted();
     if (call === 'restore') await this.#guardian.noteRestore(pid);
-    return this.controller.call(call, pid, { deadlineMs: deadlineFor(bytes) });
+    return this.controller.call(call, pid, { deadlineMs: deadlineFor(bytes), ...(call === 'lock' && { signal }) });
   }
 
   /** There and back. `away`: called while the memory is in the host. */
@@ -128,7 +151,15 @@ export class TargetStudy {
   async turn(worker: Worker, bytes: number): Promise<Turn> {
     const before = await this.#look(worker.pid);
     let after = before;
-    const move = await this.move(worker, bytes, async () => void (after = await this.#look(worker.pid)));
+    const move = await this.move(worker, bytes, async () => {
+      after = await this.#look(worker.pid);
+      // Such a process is left alive, and would take the room of the next.
+      if (before.processBytes !== null && after.processBytes !== null)
+        throw new BenchError(
+          'INVALID_RESULT',
+          `A checkpoint reported success, but NVML still lists the process, with ${formatBytes(after.processBytes)}.`,
+        );
+    });
     const verified = await this.verify(worker, bytes);
     return {
       move,

@@ -12,10 +12,12 @@ interface Fake {
   /** Calls that do not answer, by name: how often. */
   hangs?: Partial<Record<string, number>>;
   diesIn?: string;
+  /** A call that reports success and does nothing. */
+  liesIn?: string;
 }
 
 /** A process with the driver's state machine. */
-function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, diesIn }: Fake) {
+function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, diesIn, liesIn }: Fake) {
   let busy = busyFor;
   const seen: string[] = [];
   let alive = true;
@@ -32,9 +34,9 @@ function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, die
       }
       const isBusy = name !== 'state' && busy-- > 0;
       const code = isBusy ? 401 : alive ? (refuses[name] ?? 0) : 304;
-      if (code === 0 && name === 'lock') now = 1;
-      if (code === 0 && name === 'checkpoint') now = 2;
-      const answer = { code, name: code === 0 ? 'CUDA_SUCCESS' : 'CUDA_ERROR', tookNs: 1, thread: null };
+      if (code === 0 && name === 'lock' && name !== liesIn) now = 1;
+      if (code === 0 && name === 'checkpoint' && name !== liesIn) now = 2;
+      const answer = { code, name: code === 0 ? 'CUDA_SUCCESS' : 'CUDA_ERROR', calledNs: 0, tookNs: 1, thread: null };
       return Promise.resolve({ ...answer, state: name === 'state' && code === 0 ? now : null });
     },
     isListed: () => Promise.resolve(now !== 2 || looks-- > 0),
@@ -72,6 +74,11 @@ describe('a process that may have been restored', () => {
     ],
     ['it has failed', { state: 3 }, /^it is failed$/],
     ['its state is refused', { state: 0, refuses: { state: 304 } }, /^the look at its state returned .*304/],
+    [
+      'its checkpoint only says that it succeeded',
+      { state: 0, liesIn: 'checkpoint' },
+      /^its checkpoint returned success, but it is locked$/,
+    ],
     ['no call answers', { state: 0, hangs: { state: 9 } }, /^its state is not known: Timed out: state$/],
   ])('is left alive where %s', async (_, how, reason) => {
     const { means, seen } = fake(how);

@@ -11,6 +11,7 @@ const why = (id: string, value: number | null, details: Details = {}) => {
   return impossibleValue(definition, { value, unit: definition.unit, details });
 };
 
+const turns = (gib: number, seconds: number, againSeconds: number) => ({ bytes: gib * 2 ** 30, seconds, againSeconds });
 const x16 = { link: { ceilingGbs: 63.008 } };
 
 it.each<[id: string, value: number | null, details: Details, reason: string]>([
@@ -27,6 +28,13 @@ it.each<[id: string, value: number | null, details: Details, reason: string]>([
   ['PCIE-003', 140, {}, '140 %'],
   ['PCIE-004', 0, {}, '0 ratio'],
   ['PCIE-004', 2, { ...x16, sources: [{ gbs: 50 }, { gbs: 90 }] }, '90.0 GB/s, and the link carries no more than 63.0'],
+  ['CKPT-001', 0, {}, '0 ms'],
+  ['CKPT-002', 252, x16, '252.0 GB/s, and the link carries no more than 63.0'],
+  ['CKPT-003', 450, {}, '450.0 GB/s, and the link carries no more than 121.0'],
+  ['CKPT-002', 2, { ...x16, sizes: [turns(16, 0.1, 0.5)] }, '171.8 GB/s, and the link carries no more than 63.0'],
+  ['CKPT-003', 6, { ...x16, sizes: [turns(0, 0.2, 0.2), turns(4, 1, 0)] }, '4 GiB in no time'],
+  ['CKPT-005', 0, {}, '0 %'],
+  ['CKPT-005', 140, {}, '140 %'],
   ['SCHED-001', 0, {}, '0 us'],
   ['SCHED-001', -2, {}, '-2 us'],
   ['SCHED-002', 0, {}, '0 us'],
@@ -53,6 +61,9 @@ describe('what is possible', () => {
     ['PCIE-003', -4, {}],
     ['PCIE-004', 2, { ...x16, sources: [{ gbs: 50 }, { unsupported: 'refused' }] }],
     ['PCIE-004', 2, { ...x16, sources: 'none' }],
+    ['CKPT-002', 2.2, { ...x16, sizes: [turns(0, 0, 0), turns(16, 8.5, 8.4), { bytes: 1, leftOut: 'too large' }] }],
+    ['CKPT-003', 6.4, { ...x16, sizes: 'none' }],
+    ['CKPT-005', 100.35, {}],
     ['SCHED-003', 12.5, {}],
     ['SCHED-004', -0.01, {}],
     ['FRAG-001', -1, {}],
