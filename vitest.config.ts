@@ -94,7 +94,7 @@ export default defineConfig({
           name: 'accuracy-parallel',
           // The files share processes, because starting one takes a second.
           isolate: false,
-          include: ['test/truth/{starts,pairs}/*.test.ts'],
+          include: ['test/truth/{checkpoint,starts,pairs}/*.test.ts'],
           exclude: OWN_PROCESS,
         },
       },

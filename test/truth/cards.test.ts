@@ -26,6 +26,7 @@ const HARDEST: Readonly<Record<string, Card>> = {
   nccl: SMALL,
   fragmentation: SMALL,
   'start-up': INTEGRATED,
+  checkpoint: INTEGRATED,
   compatibility: INTEGRATED,
 };
 
