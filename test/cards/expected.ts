@@ -83,7 +83,10 @@ export const ON_CARDS: Readonly<Record<string, Reasons>> = {
     'LLM-008': 'matrix products of fp16 need compute capability 8.0 or higher; this GPU has 7.5.',
     'BW-003': '8 tenants do not fit: ',
   },
-  'card=gb10': { 'PCIE-001': NO_LINK, 'PCIE-002': NO_LINK, 'PCIE-003': NO_LINK, 'PCIE-004': NO_LINK },
+  'card=gb10': {
+    ...{ 'PCIE-001': NO_LINK, 'PCIE-002': NO_LINK, 'PCIE-003': NO_LINK, 'PCIE-004': NO_LINK },
+    'CKPT-005': "the coordinator's NVML does not list the targets",
+  },
 };
 
 /** The beginning of the reason for which a metric is unsupported on a card; null: it has a number there. */

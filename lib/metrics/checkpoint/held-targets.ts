@@ -13,7 +13,9 @@ import { ALLOCATIONS, deadlineFor, inStudy, type TargetStudy, type Turn } from '
 /** What a target holds. The last is a part of the memory that it may use. */
 const SIZES = [0, GIB, 4 * GIB, 16 * GIB] as const;
 const MOST_PART = 0.9;
+/** A simulated card keeps its memory in the host's. */
 const SIMULATED = 1 / 64;
+const SIMULATED_MOST = 512 * MIB;
 const TARGETS = { quick: 2, standard: 3, thorough: 8 } as const;
 /** At the largest size, which takes minutes. */
 const LARGEST_TARGETS = { quick: 1, standard: 1, thorough: 8 } as const;
@@ -68,7 +70,8 @@ async function measureTargets(context: MeasureContext, study: TargetStudy): Prom
   const { tier, iterations, seed } = context.options;
   const { room, link } = await pilot(context, study);
   const scale = scaleOf(context);
-  const largest = Math.floor((MOST_PART * room) / GRANULE) * GRANULE;
+  const most = context.simulatedDriver === null ? Infinity : SIMULATED_MOST;
+  const largest = Math.floor(Math.min(MOST_PART * room, most) / GRANULE) * GRANULE;
   const sizes = [...new Set([...SIZES.map((bytes) => bytes * scale).filter((bytes) => bytes < largest), largest])];
   const targets: HeldTarget[] = [];
   const leftOut: HeldTargets['leftOut'] = [];

@@ -11,7 +11,7 @@ import type { HeldTarget, HeldTargets } from './held-targets.js';
 import type { Turn } from './target-study.js';
 
 const bytes = count('Bytes that each target held');
-const MS_PER_S = 1_000;
+export const MS_PER_S = 1_000;
 const BYTES_PER_GB = 1e9;
 
 export const rateDetails = {

@@ -9,7 +9,6 @@ import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
 import { BenchError } from '../../errors/bench-error.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
-import { loadAddon } from '../../native/load.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { SOLE_TENANT } from '../../systems/system.js';
 import type { Launcher, ProcessStart } from '../../workers/launcher.js';
@@ -116,10 +115,10 @@ export class TargetStudy {
 
   /** Rejects if the driver refuses. */
   async call(call: CheckpointCall, worker: Worker, bytes: number): Promise<Called> {
-    const fromNs = loadAddon().now();
     const answer = await this.answer(call, worker, bytes);
     if (answer.code !== 0) throw await refusalOf(call, worker, answer);
-    return { ...answer, fromNs, toNs: loadAddon().now() };
+    const { calledNs, tookNs } = answer;
+    return { ...answer, fromNs: calledNs, toNs: calledNs + tookNs };
   }
 
   /**

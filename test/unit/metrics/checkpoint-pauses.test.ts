@@ -7,6 +7,7 @@ const called = (fromMs: number, toMs: number) => ({
   tookNs: (toMs - fromMs) * 1e6,
   state: null,
   thread: null,
+  calledNs: fromMs * 1e6,
   fromNs: fromMs * 1e6,
   toNs: toMs * 1e6,
 });
