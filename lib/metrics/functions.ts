@@ -85,7 +85,7 @@ export type { CacheContentionDetails } from './cache/cache-004-contention.js';
 export type { CheckpointLockDetails } from './checkpoint/ckpt-001-lock-time.js';
 export type { CheckpointRateDetails } from './checkpoint/ckpt-002-checkpoint-rate.js';
 export type { RestoreRateDetails } from './checkpoint/ckpt-003-restore-rate.js';
-export type { PauseDetails } from './checkpoint/ckpt-004-pause.js';
+export type { CheckpointPauseDetails } from './checkpoint/ckpt-004-pause.js';
 export type { MemoryGivenBackDetails } from './checkpoint/ckpt-005-memory-given-back.js';
 export type { CheckpointInterferenceDetails } from './checkpoint/ckpt-006-interference.js';
 export type { SwapPairDetails } from './checkpoint/ckpt-007-swap-pair.js';

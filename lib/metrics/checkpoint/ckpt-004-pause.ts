@@ -34,7 +34,7 @@ const details = v.strictObject({
   link: linkDetails,
 });
 
-export type PauseDetails = v.InferOutput<typeof details>;
+export type CheckpointPauseDetails = v.InferOutput<typeof details>;
 
 /** A target that goes on working was not stopped, whatever was answered. */
 function stillCheck(paused: readonly Paused[]): Check {
@@ -51,7 +51,7 @@ function impossible({ value, details: own }: Pick<MetricResult, 'value' | 'detai
   return value === null || !parsed.success ? null : movedTooFast(2 * parsed.output.bytes, value, own);
 }
 
-export const pause: MetricDefinition<PauseDetails> = {
+export const pause: MetricDefinition<CheckpointPauseDetails> = {
   id: 'CKPT-004',
   name: 'Checkpoint Pause',
   category: 'checkpoint',

@@ -18,7 +18,7 @@ import { ms } from './target-study.js';
 
 const SWAPS = { quick: 2, standard: 6, thorough: 12 } as const;
 const NS_PER_S = 1e9;
-/** Of what each holds: what other processes may take or give back meanwhile. */
+/** Part of what each holds: what other processes may take or give back meanwhile. */
 const SLACK = 0.05;
 
 const details = v.strictObject({

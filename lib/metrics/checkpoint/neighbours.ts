@@ -20,7 +20,7 @@ const LONGER = 1.5;
 const GRACE_MS = 60_000;
 
 export const PHASES = ['lock', 'copy out', 'copy in', 'unlock'] as const;
-export type Phase = (typeof PHASES)[number];
+type Phase = (typeof PHASES)[number];
 const CALL: Record<Phase, keyof Move> = {
   lock: 'lock',
   'copy out': 'checkpoint',

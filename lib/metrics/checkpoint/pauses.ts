@@ -25,12 +25,12 @@ export interface Paused {
   verified: CheckpointVerified;
 }
 
-export interface Pauses {
+interface Pauses {
   paused: Paused[];
   link: PcieLink;
 }
 
-/** As many fresh targets of that size, one after the other. */
+/** Checkpoints so many fresh targets of that size, one after the other. */
 export const pausesOf = (context: MeasureContext, bytes: number, targets: number): Promise<Pauses | NoRoom> =>
   inStudy(context, async (study) => {
     const { room, link } = await pilot(context, study);

@@ -9,7 +9,7 @@ import { FIRST_ID } from '../tenants/scene.js';
 import { GRANULE, pilot } from './held-targets.js';
 import { deadlineFor, inStudy, type Move, type TargetStudy } from './target-study.js';
 
-/** Of what a tenant may allocate: more than half, and room for contexts. */
+/** Part of what a tenant may allocate: more than half, and room for contexts. */
 const PART = 0.6;
 const BETWEEN_READINGS_MS = 5;
 
@@ -32,7 +32,7 @@ export interface Swaps {
 }
 
 /** What a pair needs, and what there is. */
-export interface NoPair {
+interface NoPair {
   why: string;
 }
 

@@ -22,7 +22,7 @@ import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.
 export const ALLOCATIONS = 4;
 
 /** A call, and when it was made and answered, in ns of the addon's `now`. */
-export interface Called extends CheckpointAnswer {
+interface Called extends CheckpointAnswer {
   fromNs: number;
   toNs: number;
 }

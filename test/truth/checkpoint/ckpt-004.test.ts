@@ -1,6 +1,6 @@
 /** CKPT-004 on the simulated card: the pause that the driver recorded, and targets that were not stopped. */
 import { describe, expect, it } from 'vitest';
-import type { PauseDetails } from '../../../lib/metrics/checkpoint/ckpt-004-pause.js';
+import type { CheckpointPauseDetails } from '../../../lib/metrics/checkpoint/ckpt-004-pause.js';
 import { impossibleValue } from '../../../lib/metrics/core/impossible.js';
 import { metricNamed } from '../../metric-named.js';
 import { type ProcessRecord, recordsIn } from '../../native/record.js';
@@ -30,7 +30,7 @@ describe('CKPT-004', () => {
   it('agrees with the results that the driver recorded, and with the calls', async () => {
     const { result, record } = await onCard('CKPT-004', {}, { iterations: 2 });
     expect(result).toMatchObject({ status: 'ok', processes: 2 });
-    const { bytes, pauses } = result.details as unknown as PauseDetails;
+    const { bytes, pauses } = result.details as unknown as CheckpointPauseDetails;
     expect(bytes).toBe(64 * 2 ** 20);
     const recorded = recordedPauses(record);
     expect(recorded).toHaveLength(2);
