@@ -60,6 +60,15 @@ export class CheckpointGuardian {
     if (how !== 'noted') throw new BenchError('WORKER', `Process ${pid} may not be restored: ${how}.`);
   }
 
+  /**
+   * Guards all processes below the keeper, of which `restored` are about to be. Call it before each restore, and let the
+   * keeper end none from then on.
+   */
+  async guardTree(keeper: number, gpu: string | null, restored: readonly number[]): Promise<void> {
+    const { how } = await this.#tell({ what: 'guard-tree', pid: keeper, gpu, restored });
+    if (how !== 'noted') throw new BenchError('WORKER', `The program may not be restored: ${how}.`);
+  }
+
   /** The only way to end it. */
   async end(pid: number): Promise<TargetEnd> {
     return this.#tell({ what: 'end', pid });

@@ -40,11 +40,24 @@ const ILLEGAL_STATE = 401;
 export async function endTarget(pid: number, mayBeRestored: boolean, means: EndingMeans): Promise<TargetEnd> {
   if (!means.isAlive(pid)) return { ended: true, how: 'it had ended' };
   if (!mayBeRestored) return killed(pid, means, 'killed: it was never restored');
-  const left = await checkpointAgain(pid, means)
-    .catch(() => checkpointAgain(pid, means)) // a call whose controller was killed may have taken effect
-    .catch((error: unknown) => `its state is not known: ${messageOf(error)}`);
-  if (!means.isAlive(pid)) return { ended: true, how: 'it ended meanwhile' };
-  return left === null ? killed(pid, means, 'killed when checkpointed') : { ended: false, how: left };
+  return endRestored([pid], means);
+}
+
+/**
+ * Ends processes that share GPU state, as those of one program: all are locked before any is checkpointed, and none is
+ * killed before all have left the GPU.
+ */
+export async function endRestored(pids: readonly number[], means: EndingMeans): Promise<TargetEnd> {
+  for (const goal of pids.length > 1 ? ([LOCKED, CHECKPOINTED] as const) : ([CHECKPOINTED] as const))
+    for (const pid of pids.filter(means.isAlive)) {
+      const left = await broughtTo(goal, pid, means)
+        .catch(() => broughtTo(goal, pid, means)) // a call whose controller was killed may have taken effect
+        .catch((error: unknown) => `its state is not known: ${messageOf(error)}`);
+      if (left !== null && means.isAlive(pid)) return { ended: false, how: left };
+    }
+  const living = pids.filter(means.isAlive);
+  for (const pid of living) means.kill(pid);
+  return { ended: true, how: living.length > 0 ? 'killed when checkpointed' : 'it ended meanwhile' };
 }
 
 function killed(pid: number, means: EndingMeans, how: string): TargetEnd {
@@ -52,13 +65,18 @@ function killed(pid: number, means: EndingMeans, how: string): TargetEnd {
   return { ended: true, how };
 }
 
-/** Null once its memory is gone; else why it has to be left. */
-async function checkpointAgain(pid: number, means: EndingMeans): Promise<string | null> {
+/** Null once it is locked, or checkpointed and its memory gone; else why it has to be left. */
+async function broughtTo(
+  goal: typeof LOCKED | typeof CHECKPOINTED,
+  pid: number,
+  means: EndingMeans,
+): Promise<string | null> {
   let succeeded: CheckpointCall | null = null;
   for (const until = Date.now() + BUSY_MS; ; await sleep(BETWEEN_MS)) {
     const { state, ...looked } = await means.call('state', pid);
     if (state === CHECKPOINTED)
       return (await isGone(pid, means)) ? null : 'it is checkpointed, but NVML still lists it';
+    if (state === LOCKED && goal === LOCKED) return null;
     if (state !== RUNNING && state !== LOCKED)
       return state === null ? `the look at its state returned ${said(looked)}` : `it is ${stateName(state)}`;
     const next = state === RUNNING ? 'lock' : 'checkpoint';

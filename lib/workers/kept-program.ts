@@ -21,6 +21,8 @@ interface KeptOptions {
   stragglerMs: number;
   /** Time from SIGTERM to SIGKILL. */
   graceMs: number;
+  /** Whether it may be given to a guardian: it is in a session of its own, and does not die with its keeper. */
+  isGuardable?: boolean;
 }
 
 interface Begun {
@@ -95,6 +97,7 @@ export abstract class Kept {
   readonly done: Promise<Outcome>;
   readonly #control: Writable;
   readonly #outcome: Outcome = { refused: null, main: null, lastNs: null, used: null, left: null, stuck: null };
+  #isGuarded = false;
   #onBegun: (begun: Begun | null) => void = () => {};
   #onMain: (ending: MainEnding | null) => void = () => {};
 
@@ -123,6 +126,12 @@ export abstract class Kept {
     this.#control.write('K');
   }
 
+  /** From now on nothing here ends a process of it, also when this process ends: its guardian does. */
+  giveToGuardian(): void {
+    this.#isGuarded = true;
+    this.#control.write('G');
+  }
+
   async #doneOf(child: ChildProcess, mark: string): Promise<Outcome> {
     const failure = await new Promise<Error | null>((resolve) => {
       child.once('error', resolve);
@@ -130,7 +139,7 @@ export abstract class Kept {
     });
     if (failure) this.#outcome.refused = `gvb-keeper could not be started: ${failure.message}`;
     // Only a killed keeper leaves processes behind.
-    if (this.#outcome.used === null && this.#outcome.refused === null) killMarked(mark);
+    if (this.#outcome.used === null && this.#outcome.refused === null && !this.#isGuarded) killMarked(mark);
     for (const stream of child.stdio) stream?.destroy();
     living.delete(this);
     this.#onBegun(null);
@@ -166,17 +175,19 @@ export class KeptProgram extends Kept {
   readonly stderr: Readable;
 
   constructor(command: readonly string[], options: KeptOptions) {
-    const child = startKeeper(command, options, ['pipe', 'pipe', 'pipe', 'pipe']);
+    const child = startKeeper(command, options, ['pipe', 'pipe', 'pipe', 'pipe'], guardable(options));
     const [control, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
     super(child, { control, reports }, options.environment);
     [this.stdout, this.stderr] = [stdout, stderr];
   }
 }
 
+const guardable = ({ isGuardable }: KeptOptions): string[] => (isGuardable ? ['--guardable'] : []);
+
 /** `flags` of native/keeper/main.cpp say which descriptor is what. */
 export const startKeeper = (
   command: readonly string[],
-  { keeper, cwd, stragglerMs, graceMs }: KeptOptions,
+  { keeper, cwd, stragglerMs, graceMs, isGuardable = false }: KeptOptions,
   stdio: StdioOptions,
   flags: readonly string[] = [],
 ): ChildProcess =>
@@ -185,7 +196,7 @@ export const startKeeper = (
       env: {},
       stdio,
       // It leaves the terminal by itself.
-      detached: false,
+      detached: isGuardable,
       shell: false,
     }),
   );

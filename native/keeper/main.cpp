@@ -1,12 +1,13 @@
 // Keeps one program of a user: starts it, forwards its output, reports its end, and at the end kills everything it left
 // behind. A layer cannot see it: nothing is preloaded into it, and the program's environment arrives by file
 // descriptor.
-//   gvb-keeper [--foreground] FOLDER STRAGGLER_MS GRACE_MS COMMAND ARGUMENT…
+//   gvb-keeper [--foreground | --guardable] FOLDER STRAGGLER_MS GRACE_MS COMMAND ARGUMENT…
 // Descriptors: 0 control, 1 and 2 the program's output, 3 reports, one per line (lib/workers/kept-program.ts). In the
 // foreground the program has 0, 1 and 2 itself, the terminal and its signals too, and 4 is control. Control: the length
 // of the environment (32 bits, little-endian), its strings, each with a terminating zero; then single letters: S asks
 // all processes to end (SIGTERM, after GRACE_MS SIGKILL), K kills them all. The end of control kills them too: nothing
-// needs the program any more.
+// needs the program any more. G gives them to a guardian (lib/checkpoint): from then on the keeper ends none, whatever
+// happens, and its program must be guardable, which does not die with the keeper.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -170,11 +171,20 @@ class Keeper {
     const ssize_t got = read(control_, &letter, 1);
     if (got < 0 && errno == EINTR) return;
     if (got <= 0) is_control_closed_ = true;
+    if (got == 1 && letter == 'G') give_to_guardian();
+    if (is_guarded_) return;
     if (got == 1 && letter == 'K') return kill_all();
     if (is_killing_ || kill_at_.is_set()) return;
     straggler_.clear();
     signal_all(SIGTERM);
     kill_at_.set_in(grace_ms_);
+  }
+
+  void give_to_guardian() {
+    is_guarded_ = true;
+    kill_at_.clear();
+    straggler_.clear();
+    for (Relay& relay : relays_) relay.outlive_reader();
   }
 
   void kill_all() {
@@ -207,6 +217,7 @@ class Keeper {
       const std::vector<Descendant> left = descendants();
       if (!left.empty()) {
         report("left %zu %s\n", left.size(), named(left).c_str());
+        if (is_guarded_) return;
         signal_all(SIGTERM);
         kill_at_.set_in(grace_ms_);
       }
@@ -226,6 +237,7 @@ class Keeper {
   long long grace_ms_;
   Relay relays_[2];
   bool is_control_closed_ = false;
+  bool is_guarded_ = false;
   bool is_killing_ = false;
   bool is_stuck_ = false;
   bool has_children_ = true;
@@ -258,7 +270,7 @@ void block_signals(bool is_foreground) {
   sigprocmask(SIG_BLOCK, &blocked, nullptr);
 }
 
-int keep(char** arguments, bool is_foreground) {
+int keep(char** arguments, bool is_foreground, bool is_guardable) {
   if (!is_foreground) leave_terminal();
   const int control = is_foreground ? kInForeground : kBehind;
   block_signals(is_foreground);
@@ -272,7 +284,7 @@ int keep(char** arguments, bool is_foreground) {
   const int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals < 0) return 2;
   for (const int descriptor : {control, kReports}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  const Started started = start(arguments[0], arguments + 3, environment, is_foreground);
+  const Started started = start(arguments[0], arguments + 3, environment, {is_foreground, is_guardable});
   if (!started.refused.empty()) {
     report("refused %s %d\n", started.refused.c_str(), started.error);
     return 0;
@@ -287,8 +299,9 @@ int keep(char** arguments, bool is_foreground) {
 
 int main(int count, char** arguments) {
   const bool is_foreground = count >= 2 && std::strcmp(arguments[1], "--foreground") == 0;
-  const int options = is_foreground ? 2 : 1;
-  if (count >= options + 4) return gvb::keeper::keep(arguments + options, is_foreground);
+  const bool is_guardable = count >= 2 && std::strcmp(arguments[1], "--guardable") == 0;
+  const int options = is_foreground || is_guardable ? 2 : 1;
+  if (count >= options + 4) return gvb::keeper::keep(arguments + options, is_foreground, is_guardable);
   std::fprintf(stderr, "gvb-keeper is started by gpu-virt-bench exec and profile.\n");
   return 2;
 }

@@ -31,6 +31,7 @@ const char* name_of(Step step) { return step == Step::kFolder ? "folder" : step 
 struct Ends {
   int outputs[2];
   int report;
+  bool dies_with_keeper;
 };
 
 // Away from the terminal.
@@ -45,8 +46,9 @@ bool take_outputs(const int (&outputs)[2]) {
 [[noreturn]] void become(const char* folder, char* const* command, std::vector<std::string>& environment,
                          const Ends& ends, pid_t keeper) {
   const int report = ends.report;
-  // The first process dies with the keeper, however that ends; the keeper may have ended before this call.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The first process dies with the keeper, however that ends, unless that could be while it is restored from a
+  // checkpoint; the keeper may have ended before this call.
+  if (ends.dies_with_keeper) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(127);
   if (ends.outputs[0] >= 0 && !take_outputs(ends.outputs)) fail(report, Step::kPipe);
   // The keeper ignores it, and a program that is not told to would see errors in place of its end.
@@ -73,11 +75,11 @@ long long now_ns() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-Started start(const char* folder, char* const* command, std::vector<std::string>& environment, bool is_foreground) {
+Started start(const char* folder, char* const* command, std::vector<std::string>& environment, Manner manner) {
   Started started;
   int write_ends[2] = {-1, -1};
   int report[2] = {-1, -1};
-  for (int i = 0; i < 2 && !is_foreground; ++i) {
+  for (int i = 0; i < 2 && !manner.is_foreground; ++i) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
       started.refused = "pipe";
@@ -95,7 +97,8 @@ Started start(const char* folder, char* const* command, std::vector<std::string>
   const pid_t self = getpid();
   started.at_ns = now_ns();
   started.pid = fork();
-  if (started.pid == 0) become(folder, command, environment, {{write_ends[0], write_ends[1]}, report[1]}, self);
+  const Ends ends{{write_ends[0], write_ends[1]}, report[1], !manner.is_guardable};
+  if (started.pid == 0) become(folder, command, environment, ends, self);
   if (started.pid < 0) {
     started.refused = "fork";
     started.error = errno;

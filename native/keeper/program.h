@@ -22,7 +22,12 @@ struct Started {
 
 long long now_ns();
 
+// In the foreground it does not leave the terminal; a guardable one does not die with the keeper.
+struct Manner {
+  bool is_foreground, is_guardable;
+};
+
 // `command` ends with a null pointer. Each string of `environment` is NAME=VALUE.
-Started start(const char* folder, char* const* command, std::vector<std::string>& environment, bool is_foreground);
+Started start(const char* folder, char* const* command, std::vector<std::string>& environment, Manner manner);
 
 }  // namespace gvb::keeper

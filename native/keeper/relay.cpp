@@ -25,6 +25,11 @@ bool Relay::move() {
     is_full_ = poll(&readable, 1, 0) == 1 && (readable.revents & POLLIN) != 0;
     return false;
   }
+  if (moved < 0 && errno == EPIPE && outlives_reader_) {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    is_full_ = false;
+    if (nothing >= 0 && dup2(nothing, to_) >= 0) return close(nothing) == 0;
+  }
   // End of file, or no reader is left: the program then sees a closed pipe.
   close_both();
   return false;

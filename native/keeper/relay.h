@@ -14,12 +14,15 @@ class Relay {
   pollfd wanted() const { return {is_full_ ? to_ : from_, static_cast<short>(is_full_ ? POLLOUT : POLLIN), 0}; }
   // Call after `wanted` is ready. Returns whether anything was moved.
   bool move();
+  // From now on the program does not see that its reader is gone: the signal would end it.
+  void outlive_reader() { outlives_reader_ = true; }
   void close_both();
 
  private:
   int from_;
   int to_;
   bool is_full_ = false;
+  bool outlives_reader_ = false;
 };
 
 }  // namespace gvb::keeper

@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
 import { mpsPipeDirectory } from '../../native/start-remedy.js';
-import { mapsOf, nameOf, processesBelow, variableOf } from './process-tree.js';
+import { mapsOf, nameOf, processesBelow, variableOf } from '../../environment/process-tree.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { mountsOf } from './watch.js';
 

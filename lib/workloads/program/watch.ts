@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
 import type { Container } from '../../workers/container/container.js';
-import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from './process-tree.js';
+import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from '../../environment/process-tree.js';
 import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 
 const INTERVAL_MS = 100;
