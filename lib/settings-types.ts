@@ -570,6 +570,45 @@ export interface WorkloadSettings {
     /** How much warmer than before the first run the GPU may be, in °C. Default: 5. */
     degrees?: number;
   };
+  /** Checkpoints and restores the program when it is ready, before its load; needs `ready`. `true`: with the defaults. */
+  checkpoint?:
+    | true
+    | {
+        /** How often it is checkpointed and restored. Default: 3. */
+        repeat?: number;
+        /** Seconds for which it stays checkpointed. Default: 0. */
+        hold?: number;
+        /** What the first answer after a restore is, in the words of `ready`, of which only what is new counts. Default: that of `ready` if it is `http`. */
+        answer?:
+          | {
+              /** A line that it prints, on stdout or stderr, holds this text. */
+              line: string;
+              port?: never;
+              http?: never;
+              file?: never;
+            }
+          | {
+              line?: never;
+              /** Something accepts connections at this TCP port of 127.0.0.1 or ::1. */
+              port: number;
+              http?: never;
+              file?: never;
+            }
+          | {
+              line?: never;
+              port?: never;
+              /** A GET request is answered with a status from 200 to 299. */
+              http: string;
+              file?: never;
+            }
+          | {
+              line?: never;
+              port?: never;
+              http?: never;
+              /** The file exists. */
+              file: string;
+            };
+      };
   /** How the GPU is read while the program runs; `false`: without files. */
   monitor?:
     | false

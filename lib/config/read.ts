@@ -144,7 +144,7 @@ export const either = <Scalar extends v.GenericSchema, Map extends v.GenericSche
   );
 
 /** One text, or what else it may be. */
-export const orText = <const Text extends string | false, Other extends v.GenericSchema>(
+export const orText = <const Text extends string | boolean, Other extends v.GenericSchema>(
   text: Text,
   other: Other,
 ): Either<v.GenericSchema<Text, Text>, Other> => {

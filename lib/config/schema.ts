@@ -92,7 +92,7 @@ export const choice = <const T extends string>(choices: readonly T[]): Field<T, 
 };
 
 /** A text or `false`, written as such. */
-export const constant = <const T extends string | false>(value: T): Field<T, T> =>
+export const constant = <const T extends string | boolean>(value: T): Field<T, T> =>
   scalar(String(value), { json: { const: value }, placeholder: String(value) }, (given) =>
     given === String(value) ? value : undefined,
   );

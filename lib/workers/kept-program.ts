@@ -98,6 +98,7 @@ export abstract class Kept {
   readonly #control: Writable;
   readonly #outcome: Outcome = { refused: null, main: null, lastNs: null, used: null, left: null, stuck: null };
   #isGuarded = false;
+  #onAbandoned: () => void = () => {};
   #onBegun: (begun: Begun | null) => void = () => {};
   #onMain: (ending: MainEnding | null) => void = () => {};
 
@@ -132,10 +133,19 @@ export abstract class Kept {
     this.#control.write('G');
   }
 
+  /** Leaves it alive, because its guardian could not end it: nothing waits for it any longer. */
+  abandon(): void {
+    this.#onAbandoned();
+  }
+
   async #doneOf(child: ChildProcess, mark: string): Promise<Outcome> {
     const failure = await new Promise<Error | null>((resolve) => {
       child.once('error', resolve);
       child.once('close', () => resolve(null));
+      this.#onAbandoned = () => {
+        child.unref();
+        resolve(null);
+      };
     });
     if (failure) this.#outcome.refused = `gvb-keeper could not be started: ${failure.message}`;
     // Only a killed keeper leaves processes behind.

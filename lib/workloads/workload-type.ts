@@ -69,6 +69,16 @@ export interface Monitoring {
   csv: boolean;
 }
 
+/** What happens between ready and load. */
+export interface CheckpointPlan {
+  /** How often the program is checkpointed and restored. */
+  repeat: number;
+  /** How long it stays checkpointed. */
+  holdSeconds: number;
+  /** What counts as the first answer after a restore; null: none is waited for. */
+  answer: Readiness | null;
+}
+
 /** One program with one set of parameters. */
 export interface Workload {
   /** The beginning of the ids of its metrics: `decode`, or `decode@batch=8` in a matrix. */
@@ -96,6 +106,8 @@ export interface Workload {
   stopAfterSeconds: number | null;
   /** Requests that are sent while the program is ready, before it is stopped; null: none. */
   load: LoadPlan | null;
+  /** How the program is checkpointed once it is ready; absent: not at all. */
+  checkpoint?: CheckpointPlan;
   monitor: Monitoring;
   metrics: readonly ExtractedMetric[];
   /** Tenants of a scene, the first victim of which is the program above; absent for a single program. */
@@ -143,6 +155,9 @@ export interface WorkloadSource {
   /** Folder that relative paths start from. */
   folder: string;
 }
+
+/** Defaults of `checkpoint`. */
+export const CHECKPOINT_DEFAULTS = { repeat: 3, holdSeconds: 0 } as const;
 
 /** The defaults. The help of `exec` and docs/exec.md repeat them. */
 export const DEFAULTS = {

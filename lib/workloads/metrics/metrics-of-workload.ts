@@ -160,7 +160,7 @@ function detailsOf(workload: Workload, { runs, warmups, cvs, notes: ofRuns }: Ro
 }
 
 export function rowOf(run: MeasuredRun, warmup: boolean) {
-  const { wallSeconds, readySeconds, used, watched, gpu, load, proof, cooled, failure, extracted } = run;
+  const { wallSeconds, readySeconds, used, watched, gpu, load, proof, cooled, failure, extracted, checkpointed } = run;
   const { samples, energy } = gpu.seen;
   return {
     warmup,
@@ -174,6 +174,7 @@ export function rowOf(run: MeasuredRun, warmup: boolean) {
     readings: samples,
     ...('by' in energy && { energyJ: energy.joules, energyBy: energy.by }),
     ...(load && { load: load.row }),
+    ...(checkpointed && { checkpoints: checkpointed.turns }),
     temperatureC: cooled.temperatureC,
     waitedSeconds: cooled.waitedSeconds,
     proof: proof.state,

@@ -1,5 +1,7 @@
 /** The metrics that are measured of every program, each described once, in the order of reports. */
 import type { Direction, Measured } from '../../metrics/core/metric.js';
+import { median } from '../../stats/median.js';
+import { type CheckpointTurn, readTurns } from '../checkpoint/checkpoint-turn.js';
 import type { MeasuredRun } from '../program/measured-run.js';
 import type { Workload } from '../workload-type.js';
 import type { Kind } from './metric-kind.js';
@@ -29,6 +31,17 @@ const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
   ...new Set(runs.flatMap(({ gpu: { seen } }) => ('by' in seen.energy ? [seen.energy.by] : []))),
 ];
 
+const isCheckpointed = ({ checkpoint }: Workload): boolean => checkpoint !== undefined;
+const NOT_LISTED = 'NVML listed no process of the program with memory';
+
+/** The median over a run's checkpoints. */
+const ofTurns = (of: (turn: CheckpointTurn) => number | null, without = 'it was not checkpointed') => ({
+  delta: { relative: 0.05 },
+  isOf: isCheckpointed,
+  inScene: 'none' as const,
+  of: (run: MeasuredRun) => readTurns(run, of, without, (values) => median(values).value),
+});
+
 /**
  * δ as for the metrics of this tool: 2 %, and 5 % where the host's scheduler decides. In a scene times are compared, because
  * the other metrics hardly depend on neighbours, or not by a ratio.
@@ -55,6 +68,55 @@ const table = {
     isOf: ({ ready }) => ready !== null,
     inScene: 'compared',
     of: ({ readySeconds }) => known(readySeconds, 'it never was ready'),
+  },
+  'checkpoint-lock': {
+    name: 'lock time',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long does the driver take to stop the GPU work of all its processes for a checkpoint?',
+    about: 'time of the lock calls of a checkpoint, over all its processes',
+    ...ofTurns(({ lockSeconds }) => lockSeconds),
+  },
+  'checkpoint-time': {
+    name: 'checkpoint time',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long does the driver take to move the GPU state of all its processes to the host?',
+    about: 'time of the checkpoint calls, over all its processes',
+    ...ofTurns(({ checkpointSeconds }) => checkpointSeconds),
+  },
+  'checkpoint-freed': {
+    name: 'GPU memory given back by a checkpoint',
+    unit: 'bytes',
+    direction: 'higher',
+    question: 'How much memory of the GPU has the program less while it is checkpointed?',
+    about: "memory of its processes in NVML's list before a checkpoint, less that in it",
+    ...ofTurns(({ freedBytes }) => freedBytes, NOT_LISTED),
+  },
+  'restore-time': {
+    name: 'restore time',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long does the driver take to move the GPU state of all its processes back?',
+    about: 'time of the restore calls, over all its processes',
+    ...ofTurns(({ restoreSeconds }) => restoreSeconds),
+  },
+  'restore-unlock': {
+    name: 'unlock time',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long does the driver take to let all its processes go on after a restore?',
+    about: 'time of the unlock calls after a restore, over all its processes',
+    ...ofTurns(({ unlockSeconds }) => unlockSeconds),
+  },
+  'restore-answer': {
+    name: 'first answer after a restore',
+    unit: 's',
+    direction: 'lower',
+    question: 'How long after the begin of a restore does the program answer again?',
+    about: 'from the begin of a restore to the first answer (`checkpoint.answer`)',
+    ...ofTurns(({ answerSeconds }) => answerSeconds),
+    isOf: ({ checkpoint }) => (checkpoint?.answer ?? null) !== null,
   },
   cpu: {
     name: 'CPU time',
@@ -89,7 +151,7 @@ const table = {
     isOptional: true,
     inScene: 'beside',
     // A client of MPS that has just come is listed with 0 bytes.
-    of: ({ gpu }) => known(gpu.seen.programBytes || null, 'NVML listed no process of the program with memory'),
+    of: ({ gpu }) => known(gpu.seen.programBytes || null, NOT_LISTED),
   },
   energy: {
     name: 'energy of the GPU',

@@ -5,13 +5,15 @@ import { keeperOrThrow, witnessLibrary } from '../../native/load.js';
 import { GRACE_MS, KeptProgram, leftText, type Outcome, STRAGGLER_MS, type Used } from '../../workers/kept-program.js';
 import type { Launcher, RemoteCommand } from '../../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from '../metrics/extract.js';
+import type { Checkpointed } from '../checkpoint/checkpoint-turn.js';
+import type { ProgramCheckpoints } from '../checkpoint/program-checkpoints.js';
 import type { GpuRecord } from '../round/gpu-record.js';
 import { Captured } from './output.js';
 import type { ProcessProof } from '../proof/proof-state.js';
 import { type Expected, proofOf } from '../proof/proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
 import type { NotReady } from './ready-look.js';
-import { phasesOf, type RunPhase } from './run-phases.js';
+import { phasesOf, type RunPhase, withinReady } from './run-phases.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
 import { type Witness, witnessOf } from '../proof/witness.js';
@@ -33,6 +35,8 @@ export interface RunRequest {
    * reject, except with the reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
+  /** Checkpoints the program when it is ready, and then ends it. The caller closes it. */
+  checkpoints?: ProgramCheckpoints | undefined;
   /** Called when the reason why the program is not ready yet changes. */
   onWaiting?: (notReady: NotReady) => void;
   /** Hooks of a program that runs beside others. */
@@ -60,6 +64,8 @@ export interface Run {
   extracted: ReadonlyMap<string, Extracted>;
   /** Phases in the order of time, without gaps; empty if the program did not start. */
   phases: RunPhase[];
+  /** Null where the program is not to be checkpointed. */
+  checkpointed: Checkpointed | null;
 }
 
 /** Shortest time after the first process ended for which others are mentioned: shorter ones would be noise. */
@@ -102,7 +108,7 @@ interface Beginning {
 }
 
 async function startedRun(request: RunRequest, { before, witness, remote }: Beginning): Promise<Run> {
-  const { workload, argvPrefix, environment, logs, signal } = request;
+  const { workload, argvPrefix, environment, logs, signal, checkpoints } = request;
   const here = witness ? witness.variables(environment) : environment;
   const program = new KeptProgram(remote?.argv ?? [...argvPrefix, ...workload.argv], {
     keeper: keeperOrThrow(),
@@ -111,6 +117,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stragglerMs: remote ? REMOVAL_MS : STRAGGLER_MS,
     // The runtime ends it before: a client that is killed leaves its container behind.
     graceMs: remote ? GRACE_MS + REMOVAL_MS : GRACE_MS,
+    isGuardable: checkpoints !== undefined,
   });
   const captured = {
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
@@ -127,6 +134,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
         });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
   const course = await followed(request, program, captured, remote);
+  await checkpoints?.endStragglers(program);
   const outcome = await program.done;
   const left = (await remote?.remove()) ?? null;
   const watched = watch?.stop() ?? NOTHING_WATCHED;
@@ -135,7 +143,11 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   const witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
   const seen = [...witnessed.processes, ...watched.processes];
   const words = captured.stderr.lastWords() || captured.stdout.lastWords();
-  const failure = left ?? failureOf(workload, course, outcome, words);
+  const unended = checkpoints?.left ?? null;
+  const failure =
+    left ??
+    (unended === null ? null : `it was left alive, because a live restored process is never killed: ${unended}`) ??
+    failureOf(workload, course, outcome, words, checkpoints?.done ?? null);
   const extracted = new Map<string, Extracted>();
   if (failure === null)
     for (const metric of workload.metrics)
@@ -169,7 +181,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
       }),
     }),
     extracted,
-    phases: phasesOf(course, toNs),
+    phases: withinReady(phasesOf(course, toNs), checkpoints?.done.phases ?? []),
+    checkpointed: checkpoints?.done ?? null,
   };
 }
 
@@ -186,11 +199,13 @@ interface Course {
   stoppedNs: number | null;
   /** State of `whileReady`: not begun, under way, or done. */
   serving: 'no' | 'now' | 'done';
+  /** Whether only the guardian ends it. */
+  isGuarded: boolean;
 }
 
 /** Follows a run until its first process has ended, by itself or because it was stopped. */
 async function followed(
-  { workload, whileReady, onWaiting, gpu, beside, signal }: RunRequest,
+  { workload, whileReady, checkpoints, onWaiting, gpu, beside, signal }: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
   remote: RemoteCommand | null,
@@ -202,6 +217,7 @@ async function followed(
     stoppedBecause: null,
     stoppedNs: null,
     serving: 'no',
+    isGuarded: false,
   };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
@@ -211,9 +227,10 @@ async function followed(
     if (over.signal.aborted) return;
     course.stoppedBecause ??= because;
     course.stoppedNs ??= Number(process.hrtime.bigint());
-    program.stop();
-    if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
     halted.abort();
+    if (checkpoints) void checkpoints.end(program);
+    else program.stop();
+    if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
   };
   const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
   const aborted = () => stop('abort');
@@ -234,6 +251,10 @@ async function followed(
         onWaiting?.(notReady);
       },
     });
+    const outputs = [captured.stdout, captured.stderr];
+    await checkpoints?.run({ program, outputs, cwd: workload.cwd, signal: living });
+    course.isGuarded = checkpoints?.isGuarded ?? false;
+    if (checkpoints?.isOut) return stop('ready');
     course.serving = 'now';
     await whileReady?.(living, course.fromNs ?? 0);
     if (living.aborted) return;
@@ -266,11 +287,19 @@ async function followed(
 }
 
 const TERM = 15;
+const KILL = 9;
 const asked = 128 + TERM;
 
-function failureOf(workload: Workload, course: Course, outcome: Outcome, words: string): string | null {
+function failureOf(
+  workload: Workload,
+  course: Course,
+  outcome: Outcome,
+  words: string,
+  checkpointed: Checkpointed | null,
+): string | null {
   const { main, left, stuck, refused } = outcome;
   const said = words === '' ? '' : ` It last printed: ${words}`;
+  const { during = null } = checkpointed ?? {};
   if (refused !== null) return `it could not be started: ${refused}`;
   if (main === null) return 'gvb-keeper, which started it, was killed: what was left of it was killed, too';
   if (stuck !== null) return `${stuck} could not be killed: it may hang in the driver. End it before you measure again`;
@@ -278,6 +307,8 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
   if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
     return `it ${main.how} before it was ready (${awaitedText(workload.ready, course)}).${said}`;
+  if (during !== null && course.stoppedBecause === null)
+    return `it ${main.how} in the ${during} of its checkpoint.${said}`;
   if (left !== null)
     return `it ${main.how} and left ${leftText(left)}: its time is not that of its work. Keep it in the foreground`;
   if (workload.load && course.serving === 'now' && course.stoppedBecause === null)
@@ -285,6 +316,7 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   const { exitCode, signal } = main;
   // As it was asked to.
   if (course.stoppedBecause === 'ready' && (signal === TERM || exitCode === asked)) return null;
+  if (course.stoppedBecause === 'ready' && course.isGuarded && signal === KILL) return null;
   if (exitCode !== null && workload.exitCodes.includes(exitCode)) return null;
   if (course.stoppedBecause === 'ready') return `when it was stopped it ${main.how}.${said}`;
   return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;
@@ -316,5 +348,6 @@ export function failedRun(failure: string): Run {
     proof: { state: 'unproven', detail: 'it was not started' },
     extracted: new Map(),
     phases: [],
+    checkpointed: null,
   };
 }

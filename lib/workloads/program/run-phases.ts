@@ -1,4 +1,4 @@
-/** The phases of a run: start, ready, load, end. */
+/** The phases of a run: start, ready (with its checkpoints), load, end. */
 
 /** A phase. Times are of CLOCK_MONOTONIC, in nanoseconds. */
 export interface RunPhase {
@@ -31,6 +31,20 @@ export function phasesOf({ fromNs, readyNs, stoppedNs }: Moments, toNs: number):
 export function timeOf({ phases }: { phases: readonly RunPhase[] }): Pick<RunPhase, 'fromNs' | 'toNs'> | null {
   const [first, last] = [phases[0], phases.at(-1)];
   return first && last ? { fromNs: first.fromNs, toNs: last.toNs } : null;
+}
+
+/** Divides the phase in which the program is ready by others within it, in the order of time. */
+export function withinReady(phases: readonly RunPhase[], inner: readonly RunPhase[]): RunPhase[] {
+  return phases.flatMap((phase) => {
+    if (phase.name !== 'ready') return [phase];
+    const parts: RunPhase[] = [];
+    let fromNs = phase.fromNs;
+    for (const each of inner) {
+      parts.push({ ...phase, fromNs, toNs: each.fromNs }, each);
+      fromNs = each.toNs;
+    }
+    return [...parts, { ...phase, fromNs }].filter((part) => part.toNs > part.fromNs);
+  });
 }
 
 /**

@@ -12,6 +12,7 @@ import { mustSucceed } from '../../systems/process/command.js';
 import { interceptors } from '../../systems/proof/interception.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
 import { coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
+import { ProgramCheckpoints } from '../checkpoint/program-checkpoints.js';
 import { decidingValue } from '../metrics/deciding.js';
 import { meantGpus, programEnvironment } from '../program/program-environment.js';
 import type { Expected } from '../proof/proof.js';
@@ -247,6 +248,9 @@ class Runner {
     const logs = logsOf && `${logsOf(this.#workload.name, system.name)}/${name}`;
     const gpu = monitor.record(logs !== null && this.#workload.monitor.csv ? `${logs}.monitor.csv` : null);
     const load = this.#workload.load && new ServedLoad(this.#workload.load, logs && `${logs}.requests.jsonl`);
+    const { checkpoint } = this.#workload;
+    const isRemote = system.launcher.remote !== undefined;
+    const checkpoints = checkpoint && !isRemote ? new ProgramCheckpoints(checkpoint, this.#context) : undefined;
     const run = await runOnce({
       workload: this.#workload,
       argvPrefix: system.argvPrefix(),
@@ -257,8 +261,9 @@ class Runner {
       gpu,
       ...(load && { whileReady: (own, fromNs) => load.run(own, fromNs) }),
       onWaiting: saidWhileWaiting(this.#context, this.#workload.name, what, index / of),
+      checkpoints,
       signal,
-    });
+    }).finally(() => checkpoints?.close());
     const served = (await load?.finish()) ?? null;
     gpu.close({
       phases: withLoad(run.phases, served?.phase ?? null, this.#workload.stopAfterSeconds),

@@ -14,7 +14,13 @@ import { victimsOf } from '../scene/scene-type.js';
 import { notRecordedIn, withoutSecrets } from './secrets.js';
 import { type GivenProgram, type GivenWorkload, workloadSettings } from './workload-schema.js';
 import type { Victim } from '../workload-type.js';
-import { type CoolDown, type Readiness, type Workload, type WorkloadSource } from '../workload-type.js';
+import {
+  CHECKPOINT_DEFAULTS,
+  type CoolDown,
+  type Readiness,
+  type Workload,
+  type WorkloadSource,
+} from '../workload-type.js';
 
 const MOST_WORKLOADS = 200;
 
@@ -58,12 +64,17 @@ function oneWorkload(name: string, combination: Combination, settings: RawMap, f
   const shared = sharedOf(given, place, folder);
   const label = combination.label === null ? name : `${name}@${combination.label}`;
   if (given.tenants === undefined) {
-    if (given.limits === undefined) return programOf(given, place, label, shared);
+    if (given.limits === undefined) return { ...programOf(given, place, label, shared), ...checkpointOf(given, place) };
     throw place.error(
       'limits',
       `Expected limits of ${name} together with tenants but received them alone: give them to the system.`,
     );
   }
+  if (given.checkpoint !== undefined)
+    throw place.error(
+      'checkpoint',
+      `Expected ${name} to have tenants or checkpoint but received both: a scene is not checkpointed.`,
+    );
   const each = { ...shared, setup: [], teardown: [] };
   const tenants = sceneTenants(given, place, (own, of, tenant) =>
     programOf(own, of, tenant, own === given ? each : within(own, of, each)),
@@ -139,6 +150,20 @@ function endOf(given: GivenProgram, place: Place): Pick<Workload, 'ready' | 'sto
       `Expected stopAfter of ${place.owner} together with ready but received it alone: it counts from when the program is ready.`,
     );
   return { ready: given.ready === undefined ? null : readinessOf(given.ready), stopAfterSeconds };
+}
+
+function checkpointOf({ checkpoint, ready }: GivenWorkload, place: Place): Pick<Workload, 'checkpoint'> {
+  if (checkpoint === undefined) return {};
+  if (ready === undefined)
+    throw place.error(
+      'checkpoint',
+      `Expected checkpoint of ${place.owner} together with ready but received it alone: the program is checkpointed when it is ready.`,
+    );
+  const { repeat, holdSeconds } = CHECKPOINT_DEFAULTS;
+  const given = checkpoint === true ? { repeat, hold: holdSeconds } : checkpoint;
+  const answer = 'answer' in given && given.answer ? readinessOf(given.answer) : readinessOf(ready);
+  const isAsked = ('answer' in given && given.answer !== undefined) || answer.by === 'http';
+  return { checkpoint: { repeat: given.repeat, holdSeconds: given.hold, answer: isAsked ? answer : null } };
 }
 
 function readinessOf(given: NonNullable<GivenProgram['ready']>): Readiness {

@@ -33,13 +33,14 @@ import { INTERVAL_LIMITS } from '../../monitor/options.js';
 import type { Delta } from '../../stats/rule/effect.js';
 import { isPointer } from '../metrics/json-pointer.js';
 import { taskNames } from './task-names.js';
-import { choices, DEFAULTS } from '../workload-type.js';
+import { CHECKPOINT_DEFAULTS, choices, DEFAULTS } from '../workload-type.js';
 
 const MOST_WARMUP = 10_000;
 const MOST_ITERATIONS = 100_000;
 /** Longest pattern, in characters: long ones can take for ever. */
 const LONGEST_PATTERN = 500;
 const LONGEST_UNIT = 20;
+const MOST_TURNS = 1_000;
 
 const unit = (): Field<string, string> =>
   scalar(
@@ -107,6 +108,15 @@ const ready = oneOf({
   port: needed(integer(1, 65_535), 'Something accepts connections at this TCP port of 127.0.0.1 or ::1.'),
   http: needed(url(), 'A GET request is answered with a status from 200 to 299.'),
   file: needed(text(), 'The file exists.'),
+});
+
+const checkpoint = settings({
+  repeat: key(integer(1, MOST_TURNS), 'How often it is checkpointed and restored.', CHECKPOINT_DEFAULTS.repeat),
+  hold: key(seconds(), 'Seconds for which it stays checkpointed.', CHECKPOINT_DEFAULTS.holdSeconds),
+  answer: key(
+    ready,
+    'What the first answer after a restore is, in the words of `ready`, of which only what is new counts. Default: that of `ready` if it is `http`.',
+  ),
 });
 
 const exit = (): Field<number | readonly number[], number[]> => {
@@ -179,6 +189,10 @@ export const workloadSettings = settings({
     }),
     'What happens before every run.',
     {},
+  ),
+  checkpoint: key(
+    orText(true, checkpoint),
+    'Checkpoints and restores the program when it is ready, before its load; needs `ready`. `true`: with the defaults.',
   ),
   monitor: key(
     orText(

@@ -20,7 +20,11 @@ const run = (fromS: number, toS: number, change: Partial<Run> = {}): Run => ({
     pids: new Set([7]),
     unfollowed: new Set(),
   },
-  ...{ proof: { state: 'proven', detail: '' }, phases: [{ name: 'run', fromNs: fromS * S, toNs: toS * S }] },
+  ...{
+    proof: { state: 'proven', detail: '' },
+    checkpointed: null,
+    phases: [{ name: 'run', fromNs: fromS * S, toNs: toS * S }],
+  },
   ...change,
 });
 

@@ -1,0 +1,46 @@
+/** What is measured when a program is checkpointed and restored. */
+import type { CheckpointCall } from '../../native/addon-types.js';
+import type { Reading } from '../metrics/reading.js';
+import type { RunPhase } from '../program/run-phases.js';
+
+/** Once out and in again. Times of a call are sums over the processes. */
+export interface CheckpointTurn {
+  /** Processes of the program with a GPU context. */
+  processes: number;
+  lockSeconds: number;
+  checkpointSeconds: number;
+  restoreSeconds: number;
+  unlockSeconds: number;
+  /** From the begin of the restore; null where no answer was asked for. */
+  answerSeconds: number | null;
+  /** NVML: memory of its processes before; null if not listed. */
+  gpuBytes: number | null;
+  /** How much of it the checkpoint gave back. */
+  freedBytes: number | null;
+}
+
+export interface Checkpointed {
+  turns: CheckpointTurn[];
+  /** Why there were no more turns; null if all took place. */
+  missing: { reason: string; status: 'failed' | 'unsupported' } | null;
+  phases: RunPhase[];
+  /** The call in which the program ended; null: none. */
+  during: CheckpointCall | null;
+}
+
+const IN_CONTAINER =
+  'a program in a container is not checkpointed by exec: run it without one, or use `podman container checkpoint`, which needs CRIU 4 or later with its CUDA plugin';
+
+/** The median over the turns of a run is the run's number. */
+export function readTurns(
+  { checkpointed }: { checkpointed: Checkpointed | null },
+  of: (turn: CheckpointTurn) => number | null,
+  without: string,
+  median: (values: readonly number[]) => number,
+): Reading {
+  if (checkpointed === null) return { missing: IN_CONTAINER, status: 'unsupported' };
+  if (checkpointed.missing) return { missing: checkpointed.missing.reason, status: checkpointed.missing.status };
+  const values = checkpointed.turns.flatMap((turn) => of(turn) ?? []);
+  if (values.length === 0) return { missing: without, status: 'unsupported' };
+  return { value: median(values) };
+}

@@ -1,0 +1,271 @@
+/**
+ * Checkpoints a running program and restores it: all its processes with a GPU context are locked before any is
+ * checkpointed, and all restored before any is unlocked. From the first restore on only the guardian ends it.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
+import { Controller } from '../../checkpoint/controller.js';
+import { CHECKPOINTED, RUNNING, stateName } from '../../checkpoint/states.js';
+import { processesBelow } from '../../environment/process-tree.js';
+import { BenchError } from '../../errors/bench-error.js';
+import { messageOf } from '../../errors/message-of.js';
+import type { MeasureContext } from '../../metrics/core/metric.js';
+import { nativeStart } from '../../metrics/tenants/native-start.js';
+import type { CheckpointAnswer, CheckpointCall } from '../../native/addon-types.js';
+import { formatBytes } from '../../results/text/format-bytes.js';
+import { STRAGGLER_MS, type KeptProgram } from '../../workers/kept-program.js';
+import type { Captured } from '../program/output.js';
+import { whenReady } from '../program/ready.js';
+import type { CheckpointPlan } from '../workload-type.js';
+import type { Checkpointed, CheckpointTurn } from './checkpoint-turn.js';
+import { freshLine } from './fresh-line.js';
+
+/** Within this, the end of a process that a call has killed is known. */
+const END_MS = 1_500;
+const WARM_MS = 60_000;
+const NS_PER_S = 1e9;
+
+const nowNs = (): number => Number(process.hrtime.bigint());
+const NOT_HERE = ': the driver does not checkpoint such a process (docs/exec.md has what it refuses)';
+
+interface Surroundings {
+  program: KeptProgram;
+  outputs: readonly Captured[];
+  cwd: string;
+  signal: AbortSignal;
+}
+
+/** What a call said that refused it. */
+class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly status: 'failed' | 'unsupported',
+  ) {
+    super(message);
+  }
+}
+
+export class ProgramCheckpoints {
+  readonly #plan: CheckpointPlan;
+  readonly #context: MeasureContext;
+  readonly #guardian: CheckpointGuardian;
+  readonly #controller: Controller;
+  readonly #done: Checkpointed = { turns: [], missing: null, phases: [], during: null };
+  #isGuarded = false;
+  #isOut = false;
+  #work: Promise<void> = Promise.resolve();
+  #ending: Promise<void> | null = null;
+  #left: string | null = null;
+
+  /** The guardian and the controller talk to the driver itself, whatever the system. */
+  constructor(plan: CheckpointPlan, context: MeasureContext) {
+    const target = { simulatedDriver: context.simulatedDriver };
+    const native = nativeStart(context);
+    [this.#plan, this.#context] = [plan, context];
+    this.#guardian = new CheckpointGuardian(target, native.environment);
+    this.#controller = new Controller(native, target);
+  }
+
+  get done(): Checkpointed {
+    return this.#done;
+  }
+
+  /** Why processes of the program were left alive; null if all ended. */
+  get left(): string | null {
+    return this.#left;
+  }
+
+  get isGuarded(): boolean {
+    return this.#isGuarded;
+  }
+
+  /** Whether it stayed checkpointed or locked, so that it cannot go on. */
+  get isOut(): boolean {
+    return this.#isOut;
+  }
+
+  /** Rejects only with the reason of the signal. */
+  async run(surroundings: Surroundings): Promise<void> {
+    const work = this.#turns(surroundings).catch((error: unknown) => {
+      if (surroundings.signal.aborted) return;
+      const isMissing = error instanceof BenchError && error.code === 'FUNCTION_MISSING';
+      const status = error instanceof Refusal ? error.status : isMissing ? 'unsupported' : 'failed';
+      this.#done.missing = { reason: messageOf(error), status };
+    });
+    this.#work = work;
+    await work;
+    surroundings.signal.throwIfAborted();
+  }
+
+  /** Ends the program, by its guardian if it was ever restored. A call that goes on is waited for. */
+  end(program: KeptProgram): Promise<void> {
+    return (this.#ending ??= this.#end(program));
+  }
+
+  /** Waits until all its processes have ended, and ends those that outlive the first one. */
+  async endStragglers(program: KeptProgram): Promise<void> {
+    if (!this.#isGuarded) return;
+    const over = new AbortController();
+    const late = sleep(STRAGGLER_MS, true, { signal: over.signal }).catch(() => false);
+    const isLate = await Promise.race([program.done.then(() => false), late]);
+    over.abort();
+    if (isLate) await this.end(program);
+  }
+
+  /** Ends what is left, and says what could not be ended. */
+  async close(): Promise<void> {
+    await this.#controller.stop();
+    for (const left of await this.#guardian.close()) this.#context.leftBehind(left);
+  }
+
+  async #end(program: KeptProgram): Promise<void> {
+    if (!this.#isGuarded) program.stop();
+    await this.#work;
+    if (!this.#isGuarded || program.keeperPid === null) return;
+    const { ended, how } = await this.#guardian
+      .end(program.keeperPid)
+      .catch((error: unknown) => ({ ended: false, how: messageOf(error) }));
+    if (ended) return;
+    this.#left = how;
+    program.abandon();
+  }
+
+  async #turns(surroundings: Surroundings): Promise<void> {
+    await this.#controller.warm(WARM_MS);
+    for (let n = 0; n < this.#plan.repeat; n++) await this.#turn(surroundings);
+  }
+
+  async #turn(surroundings: Surroundings): Promise<void> {
+    const { program, signal } = surroundings;
+    const keeper = program.keeperPid as number;
+    const pids = await this.#gpuProcesses(keeper);
+    if (pids.length === 0)
+      throw new Refusal(
+        'no process of the program had a GPU context when it was ready: let `ready` be what it does after its first work on the GPU',
+        'failed',
+      );
+    const gpuBytes = await this.#gpuBytes(pids);
+    signal.throwIfAborted();
+    const lockNs = nowNs();
+    const lockSeconds = await this.#all('lock', pids);
+    const checkpointSeconds = await this.#all('checkpoint', pids).catch(async (error: unknown) => {
+      // It was never restored, or is as it was before: it may go on.
+      for (const pid of pids) await this.#controller.call('unlock', pid).catch(() => undefined);
+      throw error;
+    });
+    const outNs = nowNs();
+    this.#isOut = true;
+    await this.#expect(CHECKPOINTED, pids);
+    const restBytes = await this.#gpuBytes(pids);
+    await sleep(1_000 * this.#plan.holdSeconds, undefined, { signal });
+    await this.#mustFit(gpuBytes === null ? 0 : gpuBytes - (restBytes ?? 0));
+    await this.#guardian.guardTree(keeper, this.#context.card?.uuid ?? null, pids);
+    signal.throwIfAborted();
+    if (!this.#isGuarded) program.giveToGuardian();
+    this.#isGuarded = true;
+    const restoreNs = nowNs();
+    const restoreSeconds = await this.#all('restore', pids);
+    const answered = this.#answer(surroundings);
+    const unlockSeconds = await this.#all('unlock', pids);
+    const inNs = nowNs();
+    await this.#expect(RUNNING, pids);
+    this.#isOut = false;
+    const answerNs = await answered();
+    this.#done.phases.push(
+      { name: 'checkpoint', fromNs: lockNs, toNs: outNs },
+      { name: 'checkpointed', fromNs: outNs, toNs: restoreNs },
+      { name: 'restore', fromNs: restoreNs, toNs: inNs },
+    );
+    this.#done.turns.push({
+      processes: pids.length,
+      ...{ lockSeconds, checkpointSeconds, restoreSeconds, unlockSeconds },
+      answerSeconds: answerNs === null ? null : (answerNs - restoreNs) / NS_PER_S,
+      gpuBytes,
+      freedBytes: gpuBytes === null ? null : gpuBytes - (restBytes ?? 0),
+    } satisfies CheckpointTurn);
+  }
+
+  /** Waits for the first answer, of which nothing counts that came before the call. */
+  #answer({ outputs, cwd, signal }: Surroundings): () => Promise<number | null> {
+    const { answer } = this.#plan;
+    if (answer === null) return () => Promise.resolve(null);
+    if (answer.by === 'line') {
+      const seen = freshLine(answer.text, outputs, signal);
+      seen.catch(() => undefined); // whoever waits for it sees it
+      return () => seen;
+    }
+    return () => whenReady(answer, { cwd, outputs, signal });
+  }
+
+  /** Processes that have a context: a restore thread tells them from those that only loaded the driver. */
+  async #gpuProcesses(keeper: number): Promise<number[]> {
+    const found: number[] = [];
+    for (const pid of processesBelow(keeper))
+      if ((await this.#controller.call('restore-thread', pid)).code === 0) found.push(pid);
+    return found;
+  }
+
+  /** Null if NVML lists none of them. */
+  async #gpuBytes(pids: readonly number[]): Promise<number | null> {
+    const all = await Promise.all(pids.map((pid) => this.#context.truth?.processMemory(pid) ?? null));
+    const known = all.filter((bytes) => bytes !== null);
+    return known.length === 0 ? null : known.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** A restore that finds no room fails for ever. */
+  async #mustFit(bytes: number): Promise<void> {
+    const free = (await this.#context.truth?.cardMemory())?.freeBytes ?? Infinity;
+    if (free < bytes)
+      throw new Refusal(
+        `it was not restored: it needs ${formatBytes(bytes)} of the GPU, of which others left ${formatBytes(free)}`,
+        'failed',
+      );
+  }
+
+  /** The sum of the call's times over the processes. */
+  async #all(call: CheckpointCall, pids: readonly number[]): Promise<number> {
+    let ns = 0;
+    for (const pid of pids) {
+      this.#done.during = call;
+      const answer = await this.#controller.call(call, pid);
+      if (answer.code !== 0) throw await this.#refusal(call, pid, answer);
+      ns += answer.tookNs;
+    }
+    this.#done.during = null;
+    return ns / NS_PER_S;
+  }
+
+  async #refusal(call: CheckpointCall, pid: number, { name, code }: CheckpointAnswer): Promise<Refusal> {
+    const said = `${call} of process ${pid} returned ${name} (${code})`;
+    if (code === 801) {
+      this.#done.during = null;
+      return new Refusal(said + NOT_HERE, 'unsupported');
+    }
+    if (await endsSoon(pid)) return new Refusal(`process ${pid} ended in its ${call}: ${said}`, 'failed');
+    this.#done.during = null;
+    return new Refusal(said, 'failed');
+  }
+
+  async #expect(expected: number, pids: readonly number[]): Promise<void> {
+    for (const pid of pids) {
+      const { code, name, state } = await this.#controller.call('state', pid);
+      if (state === expected) continue;
+      const found = state === null ? `its state is not known: ${name} (${code})` : `it is ${stateName(state)}`;
+      throw new Refusal(`process ${pid} should be ${stateName(expected)}, and ${found}`, 'failed');
+    }
+  }
+}
+
+async function endsSoon(pid: number): Promise<boolean> {
+  for (const until = Date.now() + END_MS; Date.now() < until; await sleep(20)) if (hasEnded(pid)) return true;
+  return false;
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
