@@ -5,44 +5,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { main } from '../cli/command.js';
-import { WAIT_MS } from '../limits.js';
+import { processesIn, type Seen, until } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
 /** Little memory, so that there are four targets: a run whose controller is replaced measures all of them. */
 const COSTS =
   'init_ms=0,context_ms=0,context_mib=1,memory_mib=96,checkpoint_lock_us=5000,checkpoint_fixed_us=60000,checkpoint_us_per_mib=10,' +
   'restore_fixed_us=60000,restore_us_per_mib=10,unlock_us=5000';
-
-interface Seen {
-  pid: number;
-  command: string;
-}
-
-/** Processes that use the region. */
-function processesIn(region: string): Seen[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        if (!readFileSync(`/proc/${name}/environ`, 'utf8').includes(`region=${region},`)) return [];
-        const state = /^State:\s+(\S)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
-        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        const guarded = readFileSync(`/proc/${name}/environ`, 'utf8').includes('GVB_GUARDED=1');
-        return state === 'Z' ? [] : [{ pid: Number(name), command: guarded ? `target ${command}` : command }];
-      } catch {
-        // It has just ended.
-        return [];
-      }
-    });
-}
-
-async function until<T>(find: () => T | undefined | false): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(10)) {
-    const found = find();
-    if (found !== undefined && found !== false) return found;
-  }
-  throw new Error('It did not happen in time.');
-}
 
 function running() {
   const region = ownRegion('guard');

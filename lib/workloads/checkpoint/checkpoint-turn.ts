@@ -24,7 +24,7 @@ export interface Checkpointed {
   /** Why there were no more turns; null if all took place. */
   missing: { reason: string; status: 'failed' | 'unsupported' } | null;
   phases: RunPhase[];
-  /** The call in which the program ended; null: none. */
+  /** The call that goes on, or in which a process ended; null: none. */
   during: CheckpointCall | null;
 }
 

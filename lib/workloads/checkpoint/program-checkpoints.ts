@@ -228,7 +228,10 @@ export class ProgramCheckpoints {
     let ns = 0;
     for (const pid of pids) {
       this.#done.during = call;
-      const answer = await this.#controller.call(call, pid);
+      const answer = await this.#controller.call(call, pid).catch((error: unknown) => {
+        this.#done.during = null;
+        throw error;
+      });
       if (answer.code !== 0) throw await this.#refusal(call, pid, answer);
       ns += answer.tookNs;
     }
