@@ -110,6 +110,24 @@ describe('examples/served-load.yaml', () => {
   });
 });
 
+describe('examples/checkpoint.yaml', () => {
+  it('runs with its program', async () => {
+    const text = readFileSync(join(root, 'examples/checkpoint.yaml'), 'utf8')
+      .replace('programs/gpu-steps.mjs', join(root, 'examples/programs/gpu-steps.mjs'))
+      .replace(/iterations: \d+/, 'iterations: 1')
+      .replace(/hold: \d+/, 'hold: 0');
+    const [folder, output] = [emptyFolder(), join(emptyFolder(), 'out')];
+    writeFileSync(join(folder, 'checkpoint.yaml'), text);
+    const args = ['exec', '--simulate', '--rounds', '1', '--config', 'checkpoint.yaml', '--output', output];
+    const { code } = await commandIn(folder, args);
+    expect(code).toBe(0);
+    const { systems } = parseComparison(readFileSync(join(output, 'summary.json'), 'utf8'));
+    const results = new Map(systems[0]?.[0]?.metrics.map((result) => [result.id, result]));
+    for (const key of ['checkpoint-time', 'restore-time', 'restore-answer', 'checkpoint-freed'])
+      expect(results.get(`steps/${key}`)).toMatchObject({ status: 'ok' });
+  });
+});
+
 describe('examples/containers.yaml', () => {
   it('is for exec and for compare, which says that it runs no workloads', async () => {
     const common = ['--simulate', '--dry-run', '--allow-missing', '--config', join(root, 'examples/containers.yaml')];

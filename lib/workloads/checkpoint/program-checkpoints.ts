@@ -179,7 +179,10 @@ export class ProgramCheckpoints {
     );
     this.#done.turns.push({
       processes: pids.length,
-      ...{ lockSeconds, checkpointSeconds, restoreSeconds, unlockSeconds },
+      lockSeconds,
+      checkpointSeconds,
+      restoreSeconds,
+      unlockSeconds,
       answerSeconds: answerNs === null ? null : (answerNs - restoreNs) / NS_PER_S,
       gpuBytes,
       freedBytes: gpuBytes === null ? null : gpuBytes - (restBytes ?? 0),

@@ -307,8 +307,7 @@ function failureOf(
   if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
   if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
     return `it ${main.how} before it was ready (${awaitedText(workload.ready, course)}).${said}`;
-  if (during !== null)
-    return `it ${main.how} in the ${during} of its checkpoint.${said}`;
+  if (during !== null) return `it ${main.how} in the ${during} of its checkpoint.${said}`;
   if (left !== null)
     return `it ${main.how} and left ${leftText(left)}: its time is not that of its work. Keep it in the foreground`;
   if (workload.load && course.serving === 'now' && course.stoppedBecause === null)
