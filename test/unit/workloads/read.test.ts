@@ -6,7 +6,7 @@ import { interposerLibrary } from '../../../lib/native/load.js';
 import { metricsOfWorkload } from '../../../lib/workloads/metrics/metrics-of-workload.js';
 import { parseExecConfig } from '../../../lib/workloads/settings/exec-config.js';
 import { publicSource } from '../../../lib/workloads/settings/read-workloads.js';
-import { DEFAULTS, type Workload } from '../../../lib/workloads/workload-type.js';
+import { CHECKPOINT_DEFAULTS, DEFAULTS, type Workload } from '../../../lib/workloads/workload-type.js';
 import { temporaryFolder } from '../../temporary.js';
 
 const surroundings = { caller: { PATH: '/usr/bin' }, folder: '/work' };
@@ -25,7 +25,7 @@ const refusalOf = (keys: string) => refusal(`workloads:\n  - name: w\n    argv: 
 
 describe('the file of docs/exec.md', () => {
   const page = readFileSync(new URL('../../../docs/exec.md', import.meta.url), 'utf8');
-  const [file = '', load = '', thresholds = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
+  const [file = '', load = '', checkpoint = '', thresholds = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
     ([, yaml = '']) => yaml,
   );
   const [library] = /\/opt\S+libvgpu\.so/.exec(file) ?? [''];
@@ -78,6 +78,17 @@ describe('the file of docs/exec.md', () => {
     for (const [key, value] of named) expect([key, all[key as keyof typeof all]]).toEqual([key, value]);
   });
 
+  it('has an example of checkpoints, with the defaults that it names', () => {
+    const [given] = read(checkpoint).workloads;
+    expect(given?.checkpoint).toEqual({
+      repeat: CHECKPOINT_DEFAULTS.repeat,
+      holdSeconds: 1,
+      answer: { by: 'http', url: 'http://127.0.0.1:8000/health' },
+    });
+    const [short] = read(checkpoint.replace(/checkpoint:\n( {6}.*\n)+/, 'checkpoint: true\n')).workloads;
+    expect(short?.checkpoint).toEqual({ ...given?.checkpoint, ...CHECKPOINT_DEFAULTS, DEFAULTS });
+  });
+
   it('has thresholds for its metrics', () => {
     const definitions = workloads.flatMap((each) =>
       metricsOfWorkload(each, { caller: {}, logsOf: null, keepGoing: false }),
@@ -85,6 +96,14 @@ describe('the file of docs/exec.md', () => {
     const { metrics } = parseThresholds(thresholds, 'thresholds.yaml', definitions);
     expect(metrics.get('decode@batch=8,dtype=fp16/tokens-per-second')?.regression).toEqual({ relative: 0.05 });
   });
+});
+
+describe('a checkpoint', () => {
+  it.each([
+    ['    checkpoint: true', 'together with ready but received it alone'],
+    ['    ready: { port: 1 }\n    checkpoint: true\n    tenants: [{ task: transfer }]', 'a scene is not checkpointed'],
+    ['    ready: { port: 1 }\n    checkpoint: { repeat: 0 }', 'an integer from 1 to 1000'],
+  ])('is refused where it is %s', (text, message) => expect(refusalOf(text)).toContain(message));
 });
 
 describe('workloads of a file', () => {
