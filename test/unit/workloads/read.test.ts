@@ -86,7 +86,7 @@ describe('the file of docs/exec.md', () => {
       answer: { by: 'http', url: 'http://127.0.0.1:8000/health' },
     });
     const [short] = read(checkpoint.replace(/checkpoint:\n( {6}.*\n)+/, 'checkpoint: true\n')).workloads;
-    expect(short?.checkpoint).toEqual({ ...given?.checkpoint, ...CHECKPOINT_DEFAULTS, DEFAULTS });
+    expect(short?.checkpoint).toEqual({ ...given?.checkpoint, ...CHECKPOINT_DEFAULTS });
   });
 
   it('has thresholds for its metrics', () => {
