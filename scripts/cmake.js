@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { buildEnvironment } from './build-environment.js';
+import { isCurrent } from './current.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -21,7 +22,7 @@ function run(program, args) {
 const cmakeJs = [require.resolve('cmake-js/bin/cmake-js'), 'build', '--directory', 'native', '--out', out, ...flags];
 if (command === 'kernels') run(process.execPath, [...cmakeJs, '--target', 'kernels']);
 else {
-  run(process.execPath, ['scripts/build-native.js']);
+  if (!isCurrent('native')) run(process.execPath, ['scripts/build-native.js']);
   run(process.execPath, cmakeJs);
   run('ctest', ['--test-dir', out, '--output-on-failure']);
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { builtParts, checkParts } from './built-parts.js';
 import { crossBuild, toolchainOf } from './cross-build.js';
+import { isCurrent } from './current.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } });
@@ -23,7 +24,7 @@ function run(command, args) {
 
 function build() {
   if (!isOwn) return crossBuild(values.arch);
-  run(process.execPath, ['scripts/build-native.js']);
+  if (!isCurrent('native')) run(process.execPath, ['scripts/build-native.js']);
   return `${root}build/Release`;
 }
 
