@@ -1,7 +1,6 @@
 /** Code in pages and in the comments of exported functions: it compiles strictly against the package's types, and it runs. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cardIn, emptyFolder, root, simulatedFolder } from '../cli/command.js';
@@ -46,7 +45,7 @@ const standIns = (code: string): string =>
     .replaceAll('http://127.0.0.1:8000', address)
     .replaceAll('requests: 200', 'requests: 20')
     .replaceAll('ratePerSecond: 4', 'ratePerSecond: 20')
-    .replaceAll('workloads: [', 'rounds: 1,\n  workloads: [')
+    .replaceAll('workloads: [', "rounds: 1,\n  tier: 'quick',\n  workloads: [")
     .replaceAll("for: 'serving'", "metrics: ['OH-002']");
 
 /** Everything is compiled at once, because the compiler takes seconds to start. */
@@ -55,7 +54,7 @@ function compile(): string {
   const compilerOptions = { typeRoots, noEmit: false, outDir: join(folder, 'js'), skipLibCheck: false };
   const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const compiler = join(root, 'node_modules/typescript7/bin/tsc');
   const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8', timeout: WAIT_MS });
   return stdout;
 }
