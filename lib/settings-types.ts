@@ -131,6 +131,15 @@ export interface MpsSettings {
   partition?: number;
 }
 
+/** the bare driver, whose tenants take turns on the card by checkpoint */
+export interface SwapSettings {
+  kind: 'swap';
+  /** Name of the system in documents. Default: swap. */
+  name?: string;
+  /** How long a tenant stays on the card while others wait, without the time of a switch. Default: 2s. */
+  slice?: string;
+}
+
 /** vgpu-manager, one preloaded library */
 export interface VgpuManagerSettings {
   kind: 'vgpu-manager';
@@ -211,6 +220,7 @@ export type SystemSettings =
   | FcspSettings
   | HamiCoreSettings
   | MpsSettings
+  | SwapSettings
   | VgpuManagerSettings
   | CustomSettings;
 

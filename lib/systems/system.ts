@@ -1,5 +1,6 @@
 /** A measured system: how its workers start, and how they prove that they are under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../results/document.js';
+import type { RotationReport } from '../checkpoint/rotation.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
 import type { SystemSource } from './input/source.js';
 import { isUnverified } from './system-name.js';
@@ -149,6 +150,10 @@ export interface System {
   readonly startsElsewhere?: boolean;
   /** Whether every tenant has its limits, because they are part of its environment. Default false. */
   readonly limitsAreFixed?: boolean;
+  /** For how long a tenant has the card while others wait without any progress, in ms; absent: all run at the same time. */
+  readonly turnMs?: number;
+  /** What the turns were since the first of its tenants that live now. Absent: there are none. */
+  turns?(): RotationReport;
   /** How its processes come to be. */
   readonly launcher: Launcher;
   /** The limits of a tenant's workers; null if none was set. */

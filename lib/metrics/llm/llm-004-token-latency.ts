@@ -13,6 +13,7 @@ import { choice, count, described, flag, quantity, rows, text } from '../core/de
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { isOutOfMemory } from '../core/row-state.js';
+import { acrossTurns, rotationField, rotationOf } from '../tenants/rotation-details.js';
 import { inScene } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
 import { MIB, NS_PER_MS, scaled, scaledSamples } from '../core/units.js';
@@ -110,6 +111,7 @@ const details = v.strictObject({
   decodeAttention: decodeAttentionField,
   frontier: rows(frontierFields, 'A row per number of co-tenants and way to submit a step'),
   context: v.optional(processContext),
+  rotation: rotationField,
 });
 
 export type TokenGenerationDetails = v.InferOutput<typeof details>;
@@ -129,41 +131,50 @@ interface Generated {
   /** Digests of each tenant's requests, over all runs. */
   digests: number[][];
   entered: ReturnType<typeof contextOf>;
+  rotation: ReturnType<typeof rotationOf>;
 }
 
 function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLatencyTimes): Promise<Generated> {
   const { batch } = plan.workload;
-  return inScene(context, async (scene) => {
-    const generation = new Generation(scene, plan);
-    const prepared = await generation.growTo(1);
-    const entered = contextOf(scene.scene);
-    const attention = await measureDecodeAttention(generation.first, {
-      prepared,
-      tier: context.options.tier,
-      seed: plan.seed,
-      limitBytes: plan.limitBytes,
-      simulated: context.simulatedDriver !== null,
-    });
-    const frontier: FrontierRow[] = [];
-    const digests: number[][] = [];
-    const run = async (coTenants: number, mode: Mode) => {
-      context.progress(`${coTenants} co-tenants, ${mode}`, frontier.length / (2 * (times.coTenants.length + 1)));
-      const windowMs = coTenants === 0 ? times.aloneMs : times.togetherMs;
-      const decodings = await generation.run(coTenants + 1, mode, windowMs);
-      frontier.push(frontierRow(coTenants, mode, decodings, batch));
-      digests.push(...decodings.map((decoding) => decoding.digests));
-      return decodings[0] as Decoding;
-    };
-    const alone: Alone = { launches: await run(0, 'launches'), graph: await run(0, 'graph') };
-    for (const coTenants of times.coTenants) {
-      const reason = await grow(generation, coTenants + 1);
-      for (const mode of MODES) {
-        if (reason === null) await run(coTenants, mode);
-        else frontier.push(withoutTokens(coTenants, mode, reason));
+  return inScene(
+    context,
+    async (scene) => {
+      const generation = new Generation(scene, plan);
+      const prepared = await generation.growTo(1);
+      const entered = contextOf(scene.scene);
+      const attention = await measureDecodeAttention(generation.first, {
+        prepared,
+        tier: context.options.tier,
+        seed: plan.seed,
+        limitBytes: plan.limitBytes,
+        simulated: context.simulatedDriver !== null,
+      });
+      const frontier: FrontierRow[] = [];
+      const digests: number[][] = [];
+      const run = async (coTenants: number, mode: Mode) => {
+        context.progress(`${coTenants} co-tenants, ${mode}`, frontier.length / (2 * (times.coTenants.length + 1)));
+        const windowMs = coTenants === 0 ? times.aloneMs : times.togetherMs;
+        const decodings = await generation.run(
+          coTenants + 1,
+          mode,
+          acrossTurns(windowMs, coTenants + 1, context.system),
+        );
+        frontier.push(frontierRow(coTenants, mode, decodings, batch));
+        digests.push(...decodings.map((decoding) => decoding.digests));
+        return decodings[0] as Decoding;
+      };
+      const alone: Alone = { launches: await run(0, 'launches'), graph: await run(0, 'graph') };
+      for (const coTenants of times.coTenants) {
+        const reason = await grow(generation, coTenants + 1);
+        for (const mode of MODES) {
+          if (reason === null) await run(coTenants, mode);
+          else frontier.push(withoutTokens(coTenants, mode, reason));
+        }
       }
-    }
-    return { prepared, attention, alone, frontier, digests, entered };
-  });
+      return { prepared, attention, alone, frontier, digests, entered, rotation: rotationOf(context.system) };
+    },
+    true,
+  );
 }
 
 /** Why there is no room for that many; null if they were started. */
@@ -254,7 +265,7 @@ function judge(
   name: TokenGenerationDetails['workload'],
   generated: Generated,
 ): Measured<TokenGenerationDetails> {
-  const { prepared, attention, alone, frontier, digests, entered } = generated;
+  const { prepared, attention, alone, frontier, digests, entered, rotation } = generated;
   const { layers, hidden, heads, kvHeads, mlp, vocabulary, ...rest } = prepared;
   const rows = MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared));
   const checks = [sameTokens(digests), readsWeights(prepared, alone), steadyCheck(rows), ...attention.checks];
@@ -279,6 +290,7 @@ function judge(
       decodeAttention: attention.row,
       frontier,
       context: entered,
+      ...(rotation && { rotation }),
     },
     checks,
   };

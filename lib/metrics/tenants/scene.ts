@@ -1,6 +1,8 @@
 /**
  * The scene of a metric: tenants of the measured system, each prepared before its first process and removed at the end.
  */
+import { durationText } from '../../config/duration.js';
+import { BenchError } from '../../errors/bench-error.js';
 import type { DeviceTarget } from '../../native/addon-types.js';
 import { reapFailure } from '../../systems/process/reaped.js';
 import { SOLE_TENANT, startOf, type Tenant } from '../../systems/system.js';
@@ -31,12 +33,14 @@ interface Claim {
 export class MetricScene {
   readonly scene: Scene;
   readonly #context: MeasureContext;
+  readonly #spansTurns: boolean;
   readonly #claims = new Map<number, Claim>();
   readonly #tenantOf = new Map<WorkerTenant, Tenant>();
   readonly #proven = new Set<WorkerTenant>();
 
-  constructor(context: MeasureContext) {
-    this.#context = context;
+  /** `spansTurns`: it measures for many turns of tenants that do not run at the same time. Default false. */
+  constructor(context: MeasureContext, spansTurns = false) {
+    [this.#context, this.#spansTurns] = [context, spansTurns];
     this.scene = new Scene(context.signal);
   }
 
@@ -72,10 +76,19 @@ export class MetricScene {
   /** How a process of that tenant starts; prepares the tenant. */
   async startOf(tenant: Tenant): Promise<ProcessStart> {
     const { system } = this.#context;
+    if (system.turnMs !== undefined && !this.#spansTurns && this.#isFurther(tenant))
+      throw new BenchError(
+        'FUNCTION_MISSING',
+        `tenants of ${system.name} take turns of ${durationText(system.turnMs)}, and this measures them at the same time for less: of all but one it would see nothing`,
+      );
     const claim = this.#claims.get(tenant.id) ?? { tenant, prepared: system.prepareTenant(tenant) };
     this.#claims.set(tenant.id, claim);
     await claim.prepared;
     return startOf(system, claim.tenant);
+  }
+
+  #isFurther({ id }: Tenant): boolean {
+    return this.#claims.size > 0 && !this.#claims.has(id);
   }
 
   /** Proves a worker that will not live until the end. Rejects if it was not under the system. */
@@ -110,8 +123,12 @@ export class MetricScene {
  * When this settles, every process has ended and all state is removed, even after an error. Every worker that still
  * exists when `use` resolves is proven to be under the system, except those that `use` proved itself.
  */
-export async function inScene<T>(context: MeasureContext, use: (scene: MetricScene) => Promise<T>): Promise<T> {
-  const scene = new MetricScene(context);
+export async function inScene<T>(
+  context: MeasureContext,
+  use: (scene: MetricScene) => Promise<T>,
+  spansTurns = false,
+): Promise<T> {
+  const scene = new MetricScene(context, spansTurns);
   try {
     const used = await use(scene);
     await scene.proveOthers();

@@ -11,6 +11,7 @@ import { noRuns, type SceneMemory, type SceneRequest, type SceneRound } from './
 import { SceneRunner } from './scene-runner.js';
 import type { Scene } from './scene-type.js';
 import { limitedTenants } from './tenant-limits.js';
+import { endsAlive } from './turns-in-scene.js';
 
 const empty = (scene: Scene, why: Partial<Pick<SceneRound, 'failure' | 'invalid' | 'unsupported'>>): SceneRound => ({
   failure: null,
@@ -40,6 +41,8 @@ export async function measureScene(
   const stateBefore = await readGpu();
   const limited = limitedTenants(scene, system, stateBefore?.totalBytes ?? null);
   if ('unsupported' in limited) return empty(scene, limited);
+  const alive = endsAlive(scene, system);
+  if (alive !== null) return empty(scene, { unsupported: alive });
   const { tenants } = limited;
   const play = () => setUpAndPlay({ scene, settings, memory, context, tenants, readGpu });
   const round = await (tenants.some(({ limits }) => limits) ? withoutOwnTenant(context, play) : play());
@@ -63,13 +66,17 @@ async function setUpAndPlay(request: Omit<SceneRequest, 'monitor'>): Promise<Sce
   try {
     const failure = await commandsFailure('setup', scene, settings, context.signal);
     if (failure !== null) return empty(scene, { failure });
-    return await inScene(context, async (metricScene) => {
-      for (const tenant of tenants) {
-        await metricScene.startOf(tenant);
-        if (tenant.limits) await proveLimits(context, metricScene, tenant);
-      }
-      return play(request, metricScene);
-    });
+    return await inScene(
+      context,
+      async (metricScene) => {
+        for (const tenant of tenants) {
+          await metricScene.startOf(tenant);
+          if (tenant.limits) await proveLimits(context, metricScene, tenant);
+        }
+        return play(request, metricScene);
+      },
+      true,
+    );
   } catch (error) {
     if (context.signal.aborted || !(error instanceof BenchError) || error.code !== 'INVALID_RESULT') throw error;
     return empty(scene, { invalid: error.message });

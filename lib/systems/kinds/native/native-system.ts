@@ -4,10 +4,10 @@ import { bareDriver, deviceSeen, measuredDevice, memoryView, noMpsClient } from 
 import type { Finding } from '../../proof/proof-finding.js';
 import { judge } from '../../proof/judgement.js';
 import { Profile } from '../../profile.js';
-import { type Attestation, type Evidence, NO_LIMITS } from '../../system.js';
+import { type Attestation, type Evidence, NO_LIMITS, type Tenant } from '../../system.js';
 
 export class NativeSystem extends Profile {
-  readonly kind = 'native';
+  readonly kind: string = 'native';
   readonly capabilities = NO_LIMITS;
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
@@ -23,7 +23,7 @@ export class NativeSystem extends Profile {
     ]);
   }
 
-  protected variables(): Record<string, string> {
+  protected variables(_tenant: Tenant): Record<string, string> {
     return {};
   }
 }

@@ -1,0 +1,48 @@
+/** What a document says of the turns of tenants that do not run at the same time. */
+import * as v from 'valibot';
+import type { System } from '../../systems/system.js';
+import { median } from '../../stats/median.js';
+import { count, described, quantity } from '../core/details.js';
+
+/** Turns of each tenant in a common window: fewer would measure where the window begins. */
+const TURNS_EACH = 4;
+
+export const rotationField = v.optional(
+  described(
+    v.strictObject({
+      sliceMs: quantity('ms', 'How long a tenant stays on the card while others wait'),
+      switches: count('Switches of the tenant on the card'),
+      lockMs: quantity('ms', 'Median time of the locks of a switch'),
+      checkpointMs: quantity('ms', 'Median time of the checkpoints of a switch'),
+      restoreMs: quantity('ms', 'Median time of the restores of a switch; 0 where the next tenant has just started'),
+      unlockMs: quantity('ms', 'Median time of the unlocks of a switch'),
+      wholeMs: quantity('ms', 'Median time from the first lock to the last unlock'),
+      mostUsedBytes: v.nullable(count('Most memory in use on the card by NVML, around every switch')),
+    }),
+    'Turns of the tenants, under a system whose tenants do not run at the same time',
+  ),
+);
+
+/** Nothing where tenants run at the same time, or none had to wait. */
+export function rotationOf({ turnMs, turns }: System, report = turns?.()): v.InferOutput<typeof rotationField> {
+  if (turnMs === undefined || !report || report.switches.length === 0) return undefined;
+  const { switches, mostUsedBytes } = report;
+  // Where the next tenant only starts, nothing is restored.
+  const full = switches.filter(({ restoreMs }) => restoreMs > 0);
+  const of = (key: keyof (typeof switches)[number], among = switches) =>
+    among.length === 0 ? 0 : median(among.map((each) => each[key])).value;
+  return {
+    sliceMs: turnMs,
+    switches: switches.length,
+    lockMs: of('lockMs'),
+    checkpointMs: of('checkpointMs'),
+    restoreMs: of('restoreMs', full),
+    unlockMs: of('unlockMs', full),
+    wholeMs: of('wholeMs', full),
+    mostUsedBytes,
+  };
+}
+
+/** Long enough for several turns of each tenant, where they take turns. */
+export const acrossTurns = (windowMs: number, tenants: number, { turnMs }: System): number =>
+  turnMs === undefined || tenants < 2 ? windowMs : Math.max(windowMs, TURNS_EACH * tenants * turnMs);

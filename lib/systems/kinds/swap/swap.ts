@@ -1,0 +1,21 @@
+/** `swap`: tenants take turns on the card by checkpoint and restore. */
+import { nameOf } from '../../../config/label.js';
+import { settings } from '../../../config/read.js';
+import { duration, key } from '../../../config/schema.js';
+import { kindOf } from '../define.js';
+import { SwapSystem } from './swap-system.js';
+
+const swapSettings = settings({
+  name: nameOf('swap'),
+  slice: key(
+    duration({ shortestMs: 10, longestMs: 3_600_000 }),
+    'How long a tenant stays on the card while others wait, without the time of a switch.',
+    '2s',
+  ),
+});
+
+export const swap = kindOf({
+  about: 'the bare driver, whose tenants take turns on the card by checkpoint',
+  settings: swapSettings,
+  create: ({ settings: { slice }, name, surroundings: { caller } }) => new SwapSystem({ name, caller }, slice),
+});
