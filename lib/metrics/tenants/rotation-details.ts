@@ -24,7 +24,9 @@ export const rotationField = v.optional(
 );
 
 /** Nothing where tenants run at the same time, or none had to wait. */
-export function rotationOf({ turnMs, turns }: System, report = turns?.()): v.InferOutput<typeof rotationField> {
+export function rotationOf(system: System): v.InferOutput<typeof rotationField> {
+  const { turnMs } = system;
+  const report = system.turns?.();
   if (turnMs === undefined || !report || report.switches.length === 0) return undefined;
   const { switches, mostUsedBytes } = report;
   // Where the next tenant only starts, nothing is restored.
