@@ -1,14 +1,12 @@
 /** Tenants that take turns on the simulated card: switches as it was told to take, and nothing left, whoever is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as bench from '../../lib/index.js';
 import type { MetricResult } from '../../lib/results/document.js';
 import { main } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
-import { onGpu } from '../scene-programs.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
 const LOCK_MS = 4;
@@ -18,19 +16,6 @@ const UNLOCK_MS = 5;
 const COSTS =
   `init_ms=0,context_ms=0,checkpoint_lock_us=${1e3 * LOCK_MS},checkpoint_fixed_us=${1e3 * CHECKPOINT_MS},` +
   `checkpoint_us_per_mib=0,restore_fixed_us=${1e3 * RESTORE_MS},restore_us_per_mib=0,unlock_us=${1e3 * UNLOCK_MS}`;
-
-/** A server that is stopped, and prints when it has a context. */
-const server = {
-  argv: onGpu(`console.log('up'); setInterval(() => {}, 1000);`),
-  ready: { line: 'up' },
-  stopAfter: 2,
-  warmup: 0,
-  iterations: 1,
-};
-const workloads = [
-  { ...server, name: 'beside', tenants: [{ task: 'issue-slots' }] },
-  { name: 'ends', argv: ['true'], warmup: 0, iterations: 1, tenants: [{ task: 'issue-slots' }] },
-] as const;
 
 /** Processes that use the region. */
 const processesIn = (region: string): string[] =>
@@ -43,51 +28,35 @@ const processesIn = (region: string): string[] =>
     }
   });
 
-async function measured(sim = ''): Promise<(id: string) => MetricResult> {
+async function measured(sim = ''): Promise<MetricResult> {
   vi.stubEnv('GVB_SIM', `region=${ownRegion('swap')},${COSTS}${sim}`);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { systems } = await bench.execWorkloads({
-    ...{ simulate: true, rounds: 1, seed: 1, workloads: workloads as never },
+  const { systems } = await bench.compare({
+    ...{ simulate: true, rounds: 1, seed: 1, tier: 'quick', metrics: ['LLM-004'] },
     systems: [{ kind: 'swap', slice: '100ms' }],
   });
-  return (id) => systems[0]?.[0]?.metrics.find((metric) => metric.id === id) as MetricResult;
+  return systems[0]?.[0]?.metrics[0] as MetricResult;
 }
 
-describe('a scene whose tenants take turns', () => {
-  it('says what each phase of a switch took, which is at least what the card was told', async () => {
-    const of = await measured();
-    const { status, reason, details } = of('beside/victim/wall');
-    expect({ status, reason }).toEqual({ status: 'ok', reason: undefined });
-    const rotation = details.rotation as Record<string, number>;
-    expect(rotation.switches).toBeGreaterThan(3);
-    expect(rotation.lockMs).toBeGreaterThanOrEqual(LOCK_MS);
-    expect(rotation.checkpointMs).toBeGreaterThanOrEqual(CHECKPOINT_MS);
-    expect(rotation.restoreMs).toBeGreaterThanOrEqual(RESTORE_MS);
-    expect(rotation.unlockMs).toBeGreaterThanOrEqual(UNLOCK_MS);
-    expect(rotation.wholeMs).toBeGreaterThanOrEqual(LOCK_MS + CHECKPOINT_MS + RESTORE_MS + UNLOCK_MS);
-    // A program that ends by itself would end alive.
-    expect(of('ends/victim/wall')).toMatchObject({
-      status: 'unsupported',
-      reason: expect.stringMatching(
-        /^victim may end by itself, and a process that swap has restored may not end alive/,
-      ),
-    });
-  });
+it('says what each phase of a switch took, which is at least what the card was told', async () => {
+  const { status, reason, details } = await measured();
+  expect({ status, reason }).toEqual({ status: 'ok', reason: undefined });
+  const rotation = details.rotation as Record<string, number>;
+  expect(rotation.switches).toBeGreaterThan(3);
+  expect(rotation.lockMs).toBeGreaterThanOrEqual(LOCK_MS);
+  expect(rotation.checkpointMs).toBeGreaterThanOrEqual(CHECKPOINT_MS);
+  expect(rotation.restoreMs).toBeGreaterThanOrEqual(RESTORE_MS);
+  expect(rotation.unlockMs).toBeGreaterThanOrEqual(UNLOCK_MS);
+  expect(rotation.wholeMs).toBeGreaterThanOrEqual(LOCK_MS + CHECKPOINT_MS + RESTORE_MS + UNLOCK_MS);
 });
 
-it('is unsupported where the driver keeps the memory of a checkpointed process', async () => {
-  const of = await measured(',checkpoint_keeps=1');
-  expect(of('beside/victim/wall')).toMatchObject({
+it('is unsupported where the driver keeps the memory of a checkpointed process', async () =>
+  expect(await measured(',checkpoint_keeps=1')).toMatchObject({
     status: 'unsupported',
     reason: expect.stringMatching(/^checkpoints do not work here: NVML still lists the process after its checkpoint/),
-  });
-});
+  }));
 
 describe('a run that is killed while tenants take turns', () => {
-  const folder = temporaryFolder('swap');
-  const config = join(folder, 'scene.yaml');
-  beforeAll(() => writeFileSync(config, JSON.stringify({ workloads: [{ ...workloads[0], stopAfter: 60 }] })));
-
   async function until<T>(find: () => T | undefined | false): Promise<T> {
     for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(10)) {
       const found = find();
@@ -104,7 +73,18 @@ describe('a run that is killed while tenants take turns', () => {
     const region = ownRegion('swap');
     const run: ChildProcess = spawn(
       process.execPath,
-      [main, 'exec', '--config', config, '--simulate', '--system', 'swap:slice=100ms', '--json', '/dev/null'],
+      [
+        main,
+        'compare',
+        'LLM-004',
+        '--tier',
+        'quick',
+        '--simulate',
+        '--system',
+        'swap:slice=100ms',
+        '--json',
+        '/dev/null',
+      ],
       {
         env: {
           ...{ PATH: process.env.PATH, HOME: record },

@@ -236,7 +236,7 @@ function ofKept(
 
 /** Details that a round of a scene has once, in its first metric. */
 function detailsOf(scene: Scene, round: SceneRound): Measured['details'] {
-  const { victims, warmups, cvs, notes, together, limits, rotation } = round;
+  const { victims, warmups, cvs, notes, together, limits } = round;
   const rows = (runs: SceneRound['victims'], isWarmup: boolean) =>
     [...runs].flatMap(([victim, byArm]) =>
       arms.flatMap((arm) => byArm[arm].map((run) => ({ victim, arm, ...rowOf(run, isWarmup) }))),
@@ -255,6 +255,5 @@ function detailsOf(scene: Scene, round: SceneRound): Measured['details'] {
       ...[...least].map(([victim, { running, onGpu }]) => ({ run, victim, leastRunning: running, leastOnGpu: onGpu })),
     ]),
     ...(notes.length > 0 && { notes }),
-    ...(rotation && { rotation }),
   };
 }

@@ -11,7 +11,6 @@ import { noRuns, type SceneMemory, type SceneRequest, type SceneRound } from './
 import { SceneRunner } from './scene-runner.js';
 import type { Scene } from './scene-type.js';
 import { limitedTenants } from './tenant-limits.js';
-import { endsAlive } from './turns-in-scene.js';
 
 const empty = (scene: Scene, why: Partial<Pick<SceneRound, 'failure' | 'invalid' | 'unsupported'>>): SceneRound => ({
   failure: null,
@@ -35,14 +34,17 @@ export async function measureScene(
   context: MeasureContext,
 ): Promise<SceneRound> {
   const { system } = context;
+  // A program starts without a guardian (lib/workloads/program), and may not be restored without one.
+  if (system.turnMs !== undefined)
+    return empty(scene, {
+      unsupported: `programs do not take the turns of ${system.name}: only its own workers are checkpointed before they end`,
+    });
   const before = earlier(memory, system.name);
   if (before && !settings.keepGoing) return empty(scene, before);
   const readGpu = gpuReader(context);
   const stateBefore = await readGpu();
   const limited = limitedTenants(scene, system, stateBefore?.totalBytes ?? null);
   if ('unsupported' in limited) return empty(scene, limited);
-  const alive = endsAlive(scene, system);
-  if (alive !== null) return empty(scene, { unsupported: alive });
   const { tenants } = limited;
   const play = () => setUpAndPlay({ scene, settings, memory, context, tenants, readGpu });
   const round = await (tenants.some(({ limits }) => limits) ? withoutOwnTenant(context, play) : play());
@@ -66,17 +68,13 @@ async function setUpAndPlay(request: Omit<SceneRequest, 'monitor'>): Promise<Sce
   try {
     const failure = await commandsFailure('setup', scene, settings, context.signal);
     if (failure !== null) return empty(scene, { failure });
-    return await inScene(
-      context,
-      async (metricScene) => {
-        for (const tenant of tenants) {
-          await metricScene.startOf(tenant);
-          if (tenant.limits) await proveLimits(context, metricScene, tenant);
-        }
-        return play(request, metricScene);
-      },
-      true,
-    );
+    return await inScene(context, async (metricScene) => {
+      for (const tenant of tenants) {
+        await metricScene.startOf(tenant);
+        if (tenant.limits) await proveLimits(context, metricScene, tenant);
+      }
+      return play(request, metricScene);
+    });
   } catch (error) {
     if (context.signal.aborted || !(error instanceof BenchError) || error.code !== 'INVALID_RESULT') throw error;
     return empty(scene, { invalid: error.message });

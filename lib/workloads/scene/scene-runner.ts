@@ -1,7 +1,6 @@
 /** The runs of a scene: every victim alone, and all together, in turn; repeated where they vary. */
 import type { Check } from '../../results/document.js';
 import { ownServers } from '../../environment/mps.js';
-import { rotationOf } from '../../metrics/tenants/rotation-details.js';
 import type { MetricScene } from '../../metrics/tenants/scene.js';
 import { coolDown } from '../round/health.js';
 import type { ProgramActor } from './program-actor.js';
@@ -76,7 +75,6 @@ export class SceneRunner {
       limits,
       checks: this.#checks(),
       notes: [...this.#notes],
-      rotation: rotationOf(context.system),
     };
   }
 
@@ -140,8 +138,6 @@ export class SceneRunner {
     for (const { pids } of played.presences) for (const pid of pids) this.#ownPids.add(pid);
     // A program that was not under the system explains all other failures.
     for (const { name, proofs } of played.presences) this.#judge(proofs, name, isWarmup);
-    const lost = context.system.turns?.().failure ?? null;
-    if (lost !== null) throw new Over('invalid', `layer not active: ${lost}`);
     if (played.failure !== null) throw new Over('failure', played.failure);
     if (played.invalid !== null) throw new Over('invalid', played.invalid);
     for (const [place, run] of played.runs.entries())

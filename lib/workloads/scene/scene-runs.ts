@@ -1,5 +1,4 @@
 /** What the runs of a scene are asked for, and what they give. */
-import type { rotationOf } from '../../metrics/tenants/rotation-details.js';
 import type { Check } from '../../results/document.js';
 import type { MeasureContext } from '../../metrics/core/metric.js';
 import type { GpuState } from '../../native/addon-types.js';
@@ -37,8 +36,6 @@ export interface SceneRound {
   limits: { tenant: string; memoryBytes: number | null; smPercent: number | null }[];
   checks: Check[];
   notes: string[];
-  /** Turns of the tenants, where they do not run at the same time. */
-  rotation?: ReturnType<typeof rotationOf>;
 }
 
 export const noRuns = ({ tenants }: Scene): Map<string, VictimRuns> =>

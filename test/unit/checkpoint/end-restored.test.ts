@@ -12,7 +12,7 @@ function fakes(refused: number | null) {
       if (name === 'lock') states.set(pid, 1);
       if (name === 'checkpoint' && !isRefused) states.set(pid, 2);
       const state = name === 'state' ? (states.get(pid) ?? null) : null;
-      return Promise.resolve({ code: isRefused ? 801 : 0, name: 'CUDA', tookNs: 1, thread: null, state });
+      return Promise.resolve({ code: isRefused ? 801 : 0, name: 'CUDA', calledNs: 0, tookNs: 1, thread: null, state });
     },
     isListed: (pid) => Promise.resolve(states.get(pid) !== 2),
     isAlive: (pid) => states.has(pid),
