@@ -31,7 +31,7 @@ const processesIn = (region: string): string[] =>
 async function measured(sim = ''): Promise<MetricResult> {
   vi.stubEnv('GVB_SIM', `region=${ownRegion('swap')},${COSTS}${sim}`);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { systems } = await bench.compare({
+  const { systems } = await bench.compareSystems({
     ...{ simulate: true, rounds: 1, seed: 1, tier: 'quick', metrics: ['LLM-004'] },
     systems: [{ kind: 'swap', slice: '100ms' }],
   });
