@@ -165,6 +165,9 @@ export class Rotation {
     for (const member of members.filter(({ place }) => place === 'on')) {
       const took = await this.#locked(member);
       if (took === null) continue;
+      // Else nothing would show whether its memory leaves the card.
+      if (!before?.processes?.some(({ pid }) => pid === member.pid))
+        throw new Error(`process ${member.pid} is on the card, but NVML does not list it by this PID`);
       times.lockMs += took;
       locked.push(member);
     }

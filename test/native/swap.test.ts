@@ -28,12 +28,12 @@ const processesIn = (region: string): string[] =>
     }
   });
 
-async function measured(sim = ''): Promise<MetricResult> {
-  vi.stubEnv('GVB_SIM', `region=${ownRegion('swap')},${COSTS}${sim}`);
+async function measured(): Promise<MetricResult> {
+  vi.stubEnv('GVB_SIM', `region=${ownRegion('swap')},${COSTS}`);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { systems } = await bench.compareSystems({
     ...{ simulate: true, rounds: 1, seed: 1, tier: 'quick', metrics: ['LLM-004'] },
-    systems: [{ kind: 'swap', slice: '100ms' }],
+    systems: [{ kind: 'swap', slice: '100ms' }, { kind: 'native' }],
   });
   return systems[0]?.[0]?.metrics[0] as MetricResult;
 }
@@ -49,12 +49,6 @@ it('says what each phase of a switch took, which is at least what the card was t
   expect(rotation.unlockMs).toBeGreaterThanOrEqual(UNLOCK_MS);
   expect(rotation.wholeMs).toBeGreaterThanOrEqual(LOCK_MS + CHECKPOINT_MS + RESTORE_MS + UNLOCK_MS);
 });
-
-it('is unsupported where the driver keeps the memory of a checkpointed process', async () =>
-  expect(await measured(',checkpoint_keeps=1')).toMatchObject({
-    status: 'unsupported',
-    reason: expect.stringMatching(/^checkpoints do not work here: NVML still lists the process after its checkpoint/),
-  }));
 
 describe('a run that is killed while tenants take turns', () => {
   async function until<T>(find: () => T | undefined | false): Promise<T> {
@@ -82,6 +76,8 @@ describe('a run that is killed while tenants take turns', () => {
         '--simulate',
         '--system',
         'swap:slice=100ms',
+        '--system',
+        'swap:name=other,slice=150ms',
         '--json',
         '/dev/null',
       ],

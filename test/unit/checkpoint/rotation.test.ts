@@ -18,11 +18,12 @@ interface Process {
 
 interface Card {
   keeps?: boolean;
+  lists?: boolean;
   totalBytes?: number;
   refuses?: Partial<Record<CheckpointCall, number>>;
 }
 
-function card({ keeps = false, totalBytes = 8 * GIB, refuses = {} }: Card = {}) {
+function card({ keeps = false, lists = true, totalBytes = 8 * GIB, refuses = {} }: Card = {}) {
   const processes = new Map<number, Process>();
   const done: string[] = [];
   const wrong: string[] = [];
@@ -59,7 +60,7 @@ function card({ keeps = false, totalBytes = 8 * GIB, refuses = {} }: Card = {}) 
       Promise.resolve({
         usedBytes: used(),
         freeBytes: totalBytes - used(),
-        processes: listed().map(([pid, { bytes }]) => ({ pid, usedBytes: bytes })),
+        processes: (lists ? listed() : []).map(([pid, { bytes }]) => ({ pid, usedBytes: bytes })),
       }),
     hold: (pid, isHeld) => {
       const process = processes.get(pid);
@@ -192,6 +193,11 @@ describe('turns that fail', () => {
     expect(rotation.report().failure).toMatch(/^process 11 is checkpointed, but NVML still lists it/);
     expect(ended.sort()).toEqual([11, 21]);
   });
+
+  it('are those of processes that NVML does not list, of which nothing is proven', async () =>
+    expect((await failure({ lists: false })).rotation.report().failure).toBe(
+      'process 11 is on the card, but NVML does not list it by this PID',
+    ));
 
   it('are those with a refused checkpoint', async () =>
     expect((await failure({ refuses: { checkpoint: 801 } })).rotation.report().failure).toBe(
