@@ -53,7 +53,14 @@ function card({ keeps = false, lists = true, totalBytes = 8 * GIB, refuses = {} 
       }
       const tenants = new Set(listed().map(([, { tenant }]) => tenant));
       if (tenants.size > 1 && !keeps) wrong.push(`${[...tenants].join(' and ')} are on the card`);
-      return { code, name: code === 0 ? 'CUDA_SUCCESS' : 'CUDA_ERROR', calledNs: 0, tookNs: 1e6, thread: null, state: null };
+      return {
+        code,
+        name: code === 0 ? 'CUDA_SUCCESS' : 'CUDA_ERROR',
+        calledNs: 0,
+        tookNs: 1e6,
+        thread: null,
+        state: null,
+      };
     },
     noteRestore: (pid) => Promise.resolve(void noted.add(pid)),
     look: () =>
