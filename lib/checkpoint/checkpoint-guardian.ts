@@ -28,6 +28,8 @@ const controller = new Controller(localStart({ ...process.env }), target);
 /** How long processes that were killed may take to end, and how often they are. */
 const STUCK_MS = 10_000;
 const KILL_MS = 20;
+/** A restore that goes on has changed its state by then, or NVML lists it. */
+const SETTLE_MS = 3_000;
 
 const guarded = new Map<number, Guarded>();
 /** Processes below a guarded one. */
@@ -48,6 +50,7 @@ const means: EndingMeans = {
     return state?.processes?.some((process) => process.pid === pid) ?? null;
   },
   isAlive,
+  settleMs: SETTLE_MS,
   kill: (pid) => {
     // The group too: a target may have started others.
     for (const of of [-pid, pid])

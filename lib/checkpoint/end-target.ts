@@ -16,6 +16,11 @@ export interface EndingMeans {
   isListed: (pid: number) => Promise<boolean | null>;
   isAlive: (pid: number) => boolean;
   kill: (pid: number) => void;
+  /**
+   * How long a process that another controller checkpointed must stay so: a restore whose controller was killed may
+   * still go on in the driver.
+   */
+  settleMs: number;
 }
 
 export interface TargetEnd {
@@ -72,10 +77,15 @@ async function broughtTo(
   means: EndingMeans,
 ): Promise<string | null> {
   let succeeded: CheckpointCall | null = null;
+  let settled: number | null = null;
   for (const until = Date.now() + BUSY_MS; ; await sleep(BETWEEN_MS)) {
     const { state, ...looked } = await means.call('state', pid);
-    if (state === CHECKPOINTED)
-      return (await isGone(pid, means)) ? null : 'it is checkpointed, but NVML still lists it';
+    if (state === CHECKPOINTED) {
+      if (!(await isGone(pid, means))) return 'it is checkpointed, but NVML still lists it';
+      settled ??= Date.now() + means.settleMs;
+      if (succeeded === 'checkpoint' || Date.now() >= settled) return null;
+      continue;
+    }
     if (state === LOCKED && goal === LOCKED) return null;
     if (state !== RUNNING && state !== LOCKED)
       return state === null ? `the look at its state returned ${said(looked)}` : `it is ${stateName(state)}`;

@@ -16,6 +16,7 @@ function fakes(refused: number | null) {
     },
     isListed: (pid) => Promise.resolve(states.get(pid) !== 2),
     isAlive: (pid) => states.has(pid),
+    settleMs: 0,
     kill: (pid) => {
       seen.push(`kill ${pid} in ${states.get(pid)}`);
       states.delete(pid);

@@ -14,18 +14,31 @@ interface Fake {
   diesIn?: string;
   /** A call that reports success and does nothing. */
   liesIn?: string;
+  /** A restore of a controller that was killed ends before so many looks. */
+  restoredAfter?: number;
 }
 
 /** A process with the driver's state machine. */
-function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, diesIn, liesIn }: Fake) {
+function fake({
+  state,
+  refuses = {},
+  listedFor = 0,
+  busyFor = 0,
+  hangs = {},
+  diesIn,
+  liesIn,
+  restoredAfter = 0,
+}: Fake) {
   let busy = busyFor;
   const seen: string[] = [];
   let alive = true;
   let now = state;
   let looks = listedFor;
+  let restoring = restoredAfter;
   const means: EndingMeans = {
     call: (name) => {
       seen.push(name);
+      if (name === 'state' && restoring > 0 && --restoring === 0) now = 1;
       const left = hangs[name] ?? 0;
       if (name === diesIn) alive = false;
       if (left > 0) {
@@ -41,6 +54,7 @@ function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, die
     },
     isListed: () => Promise.resolve(now !== 2 || looks-- > 0),
     isAlive: () => alive,
+    settleMs: restoredAfter > 0 ? 1_000 : 0,
     kill: () => {
       // The rule: a live process that may have been restored is never killed.
       seen.push(`kill in ${now}`);
@@ -51,6 +65,12 @@ function fake({ state, refuses = {}, listedFor = 0, busyFor = 0, hangs = {}, die
 }
 
 describe('a process that may have been restored', () => {
+  it('is not taken for checkpointed while a restore whose controller was killed goes on', async () => {
+    const { means, seen } = fake({ state: 2, restoredAfter: 3 });
+    await endTarget(7, true, means);
+    expect(seen).toEqual(['state', 'state', 'state', 'checkpoint', 'state', 'kill in 2']);
+  });
+
   it.each([
     ['runs', 0, ['state', 'lock', 'state', 'checkpoint', 'state', 'kill in 2']],
     ['is locked', 1, ['state', 'checkpoint', 'state', 'kill in 2']],
