@@ -8,7 +8,7 @@ import { messageOf } from '../errors/message-of.js';
 import type { CheckpointAnswer, CheckpointCall } from '../native/addon-types.js';
 
 /** The card as NVML shows it; null: not reported. */
-export interface CardLook {
+interface CardLook {
   usedBytes: number | null;
   freeBytes: number | null;
   processes: readonly { pid: number; usedBytes: number | null }[] | null;
@@ -30,7 +30,7 @@ export interface RotationMeans {
 }
 
 /** One change of the tenant on the card. Times in ms, sums over the processes of a tenant. */
-export interface Switch {
+interface Switch {
   lockMs: number;
   checkpointMs: number;
   restoreMs: number;

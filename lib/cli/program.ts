@@ -173,7 +173,7 @@ function addCompare(root: Command): void {
     .description(
       'Compare several systems side by side, in interleaved rounds of fresh workers; the first is the baseline',
     )
-    .argument('[selector...]', `${SELECTORS} (default: all, over 3 h for two systems)`)
+    .argument('[selector...]', `${SELECTORS} (default: all, over 5 h for two systems)`)
     .option(...FOR)
     .option('--system <spec>', SYSTEM_USAGE, repeatable)
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
@@ -378,7 +378,7 @@ function addRun(root: Command): void {
   const command = root
     .command('run')
     .description('Measure the GPU in the current environment; without a driver, the simulated GPU')
-    .argument('[selector...]', `${SELECTORS} (default: the set of a first run, about 44 s; all: 10 min)`)
+    .argument('[selector...]', `${SELECTORS} (default: the set of a first run, about 44 s; all: 15 min)`)
     .option(...FOR)
     .option(...DEVICES)
     .option(...PROFILE)

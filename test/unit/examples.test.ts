@@ -80,6 +80,7 @@ const readers = {
 };
 
 const files: readonly (readonly [string, keyof typeof readers, number])[] = [
+  ['checkpoint.yaml', 'workloads', 1],
   ['containers.yaml', 'systems', 3],
   ['containers.yaml', 'workloads', 3],
   ['new-layer.yaml', 'systems', 2],

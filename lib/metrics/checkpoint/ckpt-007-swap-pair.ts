@@ -13,7 +13,7 @@ import { restoredCheck } from './checks.js';
 import { noHostRoom } from './held-targets.js';
 import { copiesCheck, movedTooFast, secondsOnLink } from './moved.js';
 import { MS_PER_S } from './rates.js';
-import { type Swap, type Swaps, swapsOf } from './swaps.js';
+import { type Swap, type Swaps, swapsOf } from './swapped-pairs.js';
 import { ms } from './target-study.js';
 
 const SWAPS = { quick: 2, standard: 6, thorough: 12 } as const;

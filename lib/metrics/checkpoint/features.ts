@@ -14,7 +14,7 @@ import { MIB } from '../core/units.js';
 
 export interface Feature {
   name: string;
-  /** By NVIDIA's documents of checkpoints, driver 580. */
+  /** What NVIDIA documents of checkpoints with driver 580. */
   documented: 'works' | 'refused';
   /** Makes the target use it, before the lock. */
   use: (target: Worker) => Promise<unknown>;
