@@ -104,7 +104,7 @@ export default defineConfig({
           ...accuracy,
           name: 'accuracy',
           isolate: false,
-          include: ['test/truth/{,bandwidth/,cache/,checkpoint/,error-recovery/,isolation/,llm/,scheduling/}*.test.ts'],
+          include: ['test/truth/{,bandwidth/,cache/,error-recovery/,isolation/,llm/,scheduling/}*.test.ts'],
           // After the others: each has several tenants.
           sequence: { groupOrder: 2 },
           // Limit for tests that a file declares as concurrent.

@@ -1,5 +1,6 @@
 /** CKPT-008: whether a layer notices that a process was checkpointed, and that it was restored. */
 import * as v from 'valibot';
+import { BenchError } from '../../errors/bench-error.js';
 import type { MemoryFill, MemoryFillRequest, TenantMemory } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -13,7 +14,7 @@ import { FIRST_ID } from '../tenants/scene.js';
 import { noHostRoom } from './held-targets.js';
 import { allHold, deadlineFor, inStudy, type TargetStudy } from './target-study.js';
 
-/** What the target holds, and what another process of its tenant asks for: together more than the limit. */
+/** What the target holds, and what another process asks for, of what both may take: together more than that. */
 const HELD_PART = 0.6;
 /** A request counts as granted from this part of it on: contexts count too. */
 const GRANTED_PART = 0.8;
@@ -38,6 +39,8 @@ export type LayerNoticesDetails = v.InferOutput<typeof details>;
 type Row = LayerNoticesDetails['rows'][number];
 
 interface Seen {
+  /** What the target held. */
+  bytes: number;
   /** What a process of another tenant was told is free; null: tenants cannot be told apart. */
   freeOfOther: { before: number; held: number; checkpointed: number } | null;
   /** Granted to another process of the tenant, of `heldBytes`. */
@@ -70,13 +73,25 @@ async function freeOf(worker: Worker | null): Promise<number> {
   return ((await worker.request('tenantMemory', {}, limits(0))) as TenantMemory).freeBytes;
 }
 
-const look = (context: MeasureContext, bytes: number): Promise<Seen> =>
+/** Rejects if the limit, or the host, has too little room. `room`: what a process may take beside the contexts of all. */
+function heldBytes(context: MeasureContext, limitBytes: number, room: number): number {
+  const bytes = Math.floor((HELD_PART * room) / GRANULE) * GRANULE;
+  if (bytes < GRANULE)
+    throw new BenchError('FUNCTION_MISSING', `a limit of ${formatBytes(limitBytes)} has no room beside its contexts`);
+  const short = noHostRoom(context, bytes, 'the target');
+  if (short !== null) throw new BenchError('FUNCTION_MISSING', short);
+  return bytes;
+}
+
+const look = (context: MeasureContext, limitBytes: number): Promise<Seen> =>
   inStudy(context, async (study: TargetStudy, scene) => {
     const other = separable(context.system) ? (await scene.enter({ id: FIRST_ID + 1 })).worker : null;
     const beside = (await scene.enter({ id: FIRST_ID })).worker;
-    const before = await freeOf(other);
-    const target = await study.hold(bytes);
+    const target = await study.hold(0);
     try {
+      const bytes = heldBytes(context, limitBytes, await granted(beside, limitBytes));
+      const before = await freeOf(other);
+      await study.holdInstead(target, bytes);
       const held = await freeOf(other);
       const besideRunning = await granted(beside, bytes);
       await study.call('lock', target, bytes);
@@ -89,13 +104,13 @@ const look = (context: MeasureContext, bytes: number): Promise<Seen> =>
       const intact = allHold(await study.verify(target, bytes));
       const restored = await granted(target, bytes);
       const freeOfOther = other === null ? null : { before, held, checkpointed };
-      return { freeOfOther, besideRunning, besideCheckpointed, restored, intact };
+      return { bytes, freeOfOther, besideRunning, besideCheckpointed, restored, intact };
     } finally {
       await target.kill();
     }
   });
 
-function othersRow({ freeOfOther }: Seen, bytes: number): Row {
+function othersRow({ freeOfOther, bytes }: Seen): Row {
   const question = QUESTIONS[0];
   if (freeOfOther === null)
     return { question, holds: false, seen: "tenants of the caller's environment share a state" };
@@ -109,11 +124,12 @@ function othersRow({ freeOfOther }: Seen, bytes: number): Row {
   };
 }
 
-function rowsOf(seen: Seen, bytes: number): Row[] {
+function rowsOf(seen: Seen): Row[] {
+  const { bytes } = seen;
   const of = (part: number) => `${formatBytes(part)} of ${formatBytes(bytes)} granted`;
   const { besideRunning, besideCheckpointed, restored } = seen;
   return [
-    othersRow(seen, bytes),
+    othersRow(seen),
     {
       question: QUESTIONS[1],
       holds: besideCheckpointed >= GRANTED_PART * bytes,
@@ -128,7 +144,7 @@ function rowsOf(seen: Seen, bytes: number): Row[] {
 }
 
 /** A limit that nobody holds would make the tenant look as if it was not charged. */
-function heldCheck({ besideRunning }: Seen, bytes: number): Check {
+function heldCheck({ besideRunning, bytes }: Seen): Check {
   return {
     name: 'the limit holds before the checkpoint',
     passed: besideRunning < GRANTED_PART * bytes,
@@ -162,12 +178,9 @@ export const layerNotices: MetricDefinition<LayerNoticesDetails> = {
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;
     if (limitBytes === null) return unsupported('no memory limit is configured');
-    const bytes = Math.floor((HELD_PART * limitBytes) / GRANULE) * GRANULE;
-    const short = noHostRoom(context, bytes, 'the target');
-    if (short !== null) return unsupported(short);
-    const seen = await look(context, bytes);
-    const answers = rowsOf(seen, bytes);
-    const checks = [heldCheck(seen, bytes), intactCheck(seen)];
+    const seen = await look(context, limitBytes);
+    const answers = rowsOf(seen);
+    const checks = [heldCheck(seen), intactCheck(seen)];
     return {
       ...invalidBy(checks),
       value: answers.filter(({ holds }) => holds).length,
@@ -175,7 +188,7 @@ export const layerNotices: MetricDefinition<LayerNoticesDetails> = {
       noInterval: 'a count of rows',
       processes: 1,
       headline: null,
-      details: { limitBytes, heldBytes: bytes, rows: answers },
+      details: { limitBytes, heldBytes: seen.bytes, rows: answers },
       checks,
     };
   },

@@ -6,6 +6,7 @@ import type { CheckpointCall } from '../../native/addon-types.js';
 import { choice, described, flag, rows, text } from '../core/details.js';
 import { type MetricDefinition, unsupported } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
+import { MIB } from '../core/units.js';
 import { type Feature, FEATURES } from './features.js';
 import { allHold, inStudy, type TargetStudy } from './target-study.js';
 
@@ -35,7 +36,8 @@ const details = v.strictObject({
 export type CheckpointFeaturesDetails = v.InferOutput<typeof details>;
 type Row = CheckpointFeaturesDetails['rows'][number];
 
-const BYTES = 0;
+/** What each target holds beside what the feature takes. */
+const BYTES = 16 * MIB;
 /** Time for a load to begin before the lock. */
 const BEGIN_MS = 300;
 const CALLS = ['lock', 'checkpoint', 'restore', 'unlock'] as const satisfies readonly CheckpointCall[];

@@ -102,15 +102,22 @@ export class TargetStudy {
     try {
       const deadlineMs = deadlineFor(bytes);
       await worker.request('enter', worker.targetIn(targetOf(this.#context)), { deadlineMs, signal });
-      const held = await worker.request('checkpointHold', { bytes, allocations: ALLOCATIONS }, { deadlineMs, signal });
-      if ((held as CheckpointHold).bytes !== bytes)
-        throw new BenchError('INVALID_RESULT', `The target holds ${(held as CheckpointHold).bytes} of ${bytes} bytes.`);
+      await this.holdInstead(worker, bytes);
       await this.#context.prove(worker, SOLE_TENANT);
       return worker;
     } catch (error) {
       await worker.kill();
       throw error;
     }
+  }
+
+  /** So many bytes in place of what the target holds. */
+  async holdInstead(worker: Worker, bytes: number): Promise<void> {
+    const { signal } = this.#context;
+    const limits = { deadlineMs: deadlineFor(bytes), signal };
+    const held = await worker.request('checkpointHold', { bytes, allocations: ALLOCATIONS }, limits);
+    if ((held as CheckpointHold).bytes !== bytes)
+      throw new BenchError('INVALID_RESULT', `The target holds ${(held as CheckpointHold).bytes} of ${bytes} bytes.`);
   }
 
   /** Rejects if the driver refuses. */
