@@ -1,12 +1,12 @@
 /** Tenants that take turns on the simulated card: switches as it was told to take, and nothing left, whoever is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as bench from '../../lib/index.js';
 import type { MetricResult } from '../../lib/results/document.js';
 import { main } from '../cli/command.js';
-import { WAIT_MS } from '../limits.js';
+import { processesIn, until } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
 const LOCK_MS = 4;
@@ -17,22 +17,11 @@ const COSTS =
   `init_ms=0,context_ms=0,checkpoint_lock_us=${1e3 * LOCK_MS},checkpoint_fixed_us=${1e3 * CHECKPOINT_MS},` +
   `checkpoint_us_per_mib=0,restore_fixed_us=${1e3 * RESTORE_MS},restore_us_per_mib=0,unlock_us=${1e3 * UNLOCK_MS}`;
 
-/** Processes that use the region. */
-const processesIn = (region: string): string[] =>
-  readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'utf8').includes(`region=${region},`);
-    } catch {
-      // It has just ended.
-      return false;
-    }
-  });
-
 async function measured(): Promise<MetricResult> {
   vi.stubEnv('GVB_SIM', `region=${ownRegion('swap')},${COSTS}`);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { systems } = await bench.compareSystems({
-    ...{ simulate: true, rounds: 1, seed: 1, tier: 'quick', metrics: ['LLM-004'] },
+    ...{ simulate: true, rounds: 1, seed: 1, tier: 'quick', timeout: 600, metrics: ['LLM-004'] },
     systems: [{ kind: 'swap', slice: '100ms' }, { kind: 'native' }],
   });
   return systems[0]?.[0]?.metrics[0] as MetricResult;
@@ -51,14 +40,6 @@ it('says what each phase of a switch took, which is at least what the card was t
 });
 
 describe('a run that is killed while tenants take turns', () => {
-  async function until<T>(find: () => T | undefined | false): Promise<T> {
-    for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(10)) {
-      const found = find();
-      if (found !== undefined && found !== false) return found;
-    }
-    throw new Error('It did not happen in time.');
-  }
-
   /** Random, so that each run of the tests kills at other moments; the title says which. */
   const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
 
