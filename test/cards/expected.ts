@@ -66,6 +66,8 @@ export const WITHOUT_LIMITS: Reasons = {
   'IS-011': NO_MEMORY_LIMIT,
   'IS-012': NO_COMPUTE_LIMIT,
   'LLM-005': NATIVE,
+  'CKPT-007': 'the host has too little memory: ',
+  'CKPT-008': NO_MEMORY_LIMIT,
   'LLM-010': SEVERAL,
   'NCCL-001': SEVERAL,
   'NCCL-002': SEVERAL,

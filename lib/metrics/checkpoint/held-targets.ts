@@ -15,7 +15,7 @@ const SIZES = [0, GIB, 4 * GIB, 16 * GIB] as const;
 const MOST_PART = 0.9;
 /** A simulated card keeps its memory in the host's. */
 const SIMULATED = 1 / 64;
-const SIMULATED_MOST = 512 * MIB;
+const SIMULATED_MOST = GIB;
 const TARGETS = { quick: 2, standard: 3, thorough: 8 } as const;
 /** At the largest size, which takes minutes. */
 const LARGEST_TARGETS = { quick: 1, standard: 1, thorough: 8 } as const;
@@ -39,16 +39,19 @@ export interface HeldTargets {
 /** A simulated card keeps its memory in the host's. */
 export const scaleOf = ({ simulatedDriver }: MeasureContext): number => (simulatedDriver === null ? 1 : SIMULATED);
 
+/** What targets may hold of a simulated card, which keeps their memory in the host's. */
+const mostOn = ({ simulatedDriver }: MeasureContext): number => (simulatedDriver === null ? Infinity : SIMULATED_MOST);
+
 /** The host's memory that targets may take, also within the limit of this process's cgroup. */
 const hostRoom = (context: MeasureContext): number =>
-  Math.min(freemem(), process.availableMemory()) - HOST_RESERVE * scaleOf(context);
+  Math.min(freemem(), process.availableMemory(), mostOn(context)) - HOST_RESERVE * scaleOf(context);
 
 /** Why the host has no room for what leaves the card; null if it has. */
 export function noHostRoom(context: MeasureContext, bytes: number, who: string): string | null {
   const free = hostRoom(context);
   return bytes <= free
     ? null
-    : `${who} takes ${formatBytes(bytes)} of the host's memory, of which ${formatBytes(free)} may be taken`;
+    : `the host has too little memory: ${who} takes ${formatBytes(bytes)} of it, of which ${formatBytes(free)} may be taken`;
 }
 
 /** Bytes that a process may allocate, and that are too few. */
@@ -70,8 +73,7 @@ async function measureTargets(context: MeasureContext, study: TargetStudy): Prom
   const { tier, iterations, seed } = context.options;
   const { room, link } = await pilot(context, study);
   const scale = scaleOf(context);
-  const most = context.simulatedDriver === null ? Infinity : SIMULATED_MOST;
-  const largest = Math.floor(Math.min(MOST_PART * room, most) / GRANULE) * GRANULE;
+  const largest = Math.floor(Math.min(MOST_PART * room, mostOn(context) / 2) / GRANULE) * GRANULE;
   const sizes = [...new Set([...SIZES.map((bytes) => bytes * scale).filter((bytes) => bytes < largest), largest])];
   const targets: HeldTarget[] = [];
   const leftOut: HeldTargets['leftOut'] = [];
