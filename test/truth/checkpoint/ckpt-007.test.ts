@@ -60,7 +60,9 @@ describe('CKPT-007', () => {
   it('is unsupported if the host has no room, with both sizes', async () => {
     const { result } = await onCard('CKPT-007', { memory_mib: 4_000_000 }, { iterations: 1 });
     expect(result).toMatchObject({ status: 'unsupported' });
-    expect(result.reason).toMatch(/^the host has too little memory: a pair of tenants takes .* of which .* may be taken$/);
+    expect(result.reason).toMatch(
+      /^the host has too little memory: a pair of tenants takes .* of which .* may be taken$/,
+    );
   });
 });
 

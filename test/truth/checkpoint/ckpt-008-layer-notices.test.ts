@@ -18,7 +18,7 @@ it('says that a layer with an account of its own charges a process that is check
 });
 
 it('is invalid under a limit that nobody holds', async () => {
-  const result = await measured({ memory: '2560MiB', interpose: 'cuMemAlloc_v2=+0ns' });
+  const result = await measured({ memory: '1GiB', interpose: 'cuMemAlloc_v2=+0ns' });
   expect(result).toMatchObject({ status: 'invalid' });
   expect(result.reason).toMatch(/the limit holds before the checkpoint/);
 });
@@ -35,7 +35,7 @@ it('is invalid if the contents come back changed', async () => {
 });
 
 it("is unsupported under the driver's own limit, which MPS has and checkpoints do not", async () => {
-  const result = await measured({ memory: '2560MiB', driver: '2560M', memLimit: 'perProcess' });
+  const result = await measured({ memory: '1GiB', driver: '1G', memLimit: 'perProcess' });
   expect(result).toMatchObject({ status: 'unsupported' });
   expect(result.reason).toMatch(/801/);
 });
