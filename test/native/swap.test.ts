@@ -1,11 +1,11 @@
 /** Tenants that take turns on the simulated card: switches as it was told to take, and nothing left, whoever is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import * as bench from '../../lib/index.js';
-import type { MetricResult } from '../../lib/results/document.js';
-import { main } from '../cli/command.js';
+import { describe, expect, it } from 'vitest';
+import type { MetricResult, RunDocument } from '../../lib/results/document.js';
+import { command, main } from '../cli/command.js';
 import { processesIn, until } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
@@ -18,13 +18,12 @@ const COSTS =
   `checkpoint_us_per_mib=0,restore_fixed_us=${1e3 * RESTORE_MS},restore_us_per_mib=0,unlock_us=${1e3 * UNLOCK_MS}`;
 
 async function measured(): Promise<MetricResult> {
-  vi.stubEnv('GVB_SIM', `region=${ownRegion('swap')},${COSTS}`);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const { systems } = await bench.compareSystems({
-    ...{ simulate: true, rounds: 1, seed: 1, tier: 'quick', timeout: 600, metrics: ['LLM-004'] },
-    systems: [{ kind: 'swap', slice: '100ms' }, { kind: 'native' }],
-  });
-  return systems[0]?.[0]?.metrics[0] as MetricResult;
+  const output = join(temporaryFolder('swap'), 'results');
+  const systems = ['--system', 'swap:slice=100ms', '--system', 'native'];
+  const plan = ['--tier', 'quick', '--rounds', '1', '--seed', '1', '--timeout', '600', '--simulate'];
+  await command(['compare', 'LLM-004', ...systems, ...plan, '--output', output], undefined, COSTS);
+  const { metrics } = JSON.parse(readFileSync(join(output, 'raw/round-0001-system-1.json'), 'utf8')) as RunDocument;
+  return metrics[0] as MetricResult;
 }
 
 it('says what each phase of a switch took, which is at least what the card was told', async () => {

@@ -74,6 +74,8 @@ async function tryFeature(study: TargetStudy, tried: Feature): Promise<Row> {
     const phases = await phasesOf(study, target);
     const why = await (async () => {
       if (phases.unlock !== null && phases.unlock !== 'success') return `it stays locked: ${phases.unlock}`;
+      // It would never answer.
+      if (phases.restore !== null && phases.restore !== 'success') return `it is not restored: ${phases.restore}`;
       await running;
       if (!allHold(await study.verify(target, BYTES))) return 'the process lost what it held';
       return (await tried.stillWorks(target)) ? null : 'it does not hold what was written to it';
