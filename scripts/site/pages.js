@@ -35,6 +35,7 @@ const groups = {
     'docs/interposer.md',
     'docs/findings-h200.md',
     'docs/findings-h100.md',
+    'docs/findings-checkpoint.md',
     'examples/report.md',
     'CHANGELOG.md',
   ],
