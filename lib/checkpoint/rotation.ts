@@ -50,7 +50,7 @@ export interface RotationReport {
 interface Member {
   pid: number;
   tenant: string;
-  /** held: stopped, without state on the card. away: checkpointed. leaving: being ended. */
+  /** held: stopped, without state on the card. away: checkpointed. */
   place: 'held' | 'on' | 'away';
   /** What it had on the card when it was checkpointed. */
   bytes: number;

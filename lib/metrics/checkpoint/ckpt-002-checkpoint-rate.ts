@@ -1,15 +1,11 @@
 /** CKPT-002: how fast GPU memory is moved to the host. */
-import * as v from 'valibot';
-import { invalidBy, type MetricDefinition, withoutNumber } from '../core/metric.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { describedLink, noFasterThan } from '../pcie/link.js';
 import { goneCheck, hostCheck, restoredCheck } from './checks.js';
 import { heldTargets } from './held-targets.js';
-import { impossibleRate, rateChart, rateDetails, rateRows, rateThrough, sizeRows } from './rates.js';
+import { impossibleRate, measuredRate, rateChart, type RateDetails, rateDetails } from './rates.js';
 
-const details = v.strictObject(rateDetails);
-
-export type CheckpointRateDetails = v.InferOutput<typeof details>;
+export type CheckpointRateDetails = RateDetails;
 
 export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
   id: 'CKPT-002',
@@ -25,37 +21,17 @@ export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
   where: 'fresh-processes',
   impossible: impossibleRate,
   lineCharts: [rateChart('checkpoint')],
-  details,
+  details: rateDetails,
   seconds: { quick: 120, standard: 200, thorough: 1_500 },
   deadlineSeconds: 14_400,
   async measure(context) {
     const held = await heldTargets(context);
-    const rate = rateThrough(held.targets, ({ checkpointMs }) => checkpointMs);
-    if (rate === null) return withoutNumber('invalid', 'the time of a checkpoint does not rise with the bytes');
-    const { value, ci95, fixedSeconds } = rate;
-    const sizes = sizeRows(held, ({ checkpointMs }) => checkpointMs);
-    const checks = [
-      goneCheck(held.targets),
-      hostCheck(held.targets),
-      restoredCheck(held.targets),
-      noFasterThan(held.link, [{ name: 'checkpoint', gbs: value }, ...rateRows(sizes)]),
-    ];
-    return {
-      ...invalidBy(checks),
-      value,
-      ci95,
-      processes: held.targets.length,
-      ciScope: 'between-processes',
-      headline: null,
-      details: {
-        sizes,
-        fixedSeconds,
-        gbPerSecond: value,
-        ci95,
-        link: describedLink(held.link),
-      },
-      checks,
-    };
+    const { targets } = held;
+    return measuredRate('checkpoint', held, ({ checkpointMs }) => checkpointMs, [
+      goneCheck(targets),
+      hostCheck(targets),
+      restoredCheck(targets),
+    ]);
   },
 };
 

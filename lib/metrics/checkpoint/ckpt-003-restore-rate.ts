@@ -1,15 +1,11 @@
 /** CKPT-003: how fast GPU memory is brought back from the host. */
-import * as v from 'valibot';
-import { invalidBy, type MetricDefinition, withoutNumber } from '../core/metric.js';
+import type { MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
-import { describedLink, noFasterThan } from '../pcie/link.js';
 import { goneCheck, restoredCheck } from './checks.js';
 import { heldTargets } from './held-targets.js';
-import { impossibleRate, rateChart, rateDetails, rateRows, rateThrough, sizeRows } from './rates.js';
+import { impossibleRate, measuredRate, rateChart, type RateDetails, rateDetails } from './rates.js';
 
-const details = v.strictObject(rateDetails);
-
-export type RestoreRateDetails = v.InferOutput<typeof details>;
+export type RestoreRateDetails = RateDetails;
 
 export const restoreRate: MetricDefinition<RestoreRateDetails> = {
   id: 'CKPT-003',
@@ -25,36 +21,13 @@ export const restoreRate: MetricDefinition<RestoreRateDetails> = {
   where: 'fresh-processes',
   impossible: impossibleRate,
   lineCharts: [rateChart('restore')],
-  details,
+  details: rateDetails,
   seconds: { quick: 120, standard: 200, thorough: 1_500 },
   deadlineSeconds: 14_400,
   async measure(context) {
     const held = await heldTargets(context);
-    const rate = rateThrough(held.targets, ({ restoreMs }) => restoreMs);
-    if (rate === null) return withoutNumber('invalid', 'the time of a restore does not rise with the bytes');
-    const { value, ci95, fixedSeconds } = rate;
-    const sizes = sizeRows(held, ({ restoreMs }) => restoreMs);
-    const checks = [
-      goneCheck(held.targets),
-      restoredCheck(held.targets),
-      noFasterThan(held.link, [{ name: 'restore', gbs: value }, ...rateRows(sizes)]),
-    ];
-    return {
-      ...invalidBy(checks),
-      value,
-      ci95,
-      processes: held.targets.length,
-      ciScope: 'between-processes',
-      headline: null,
-      details: {
-        sizes,
-        fixedSeconds,
-        gbPerSecond: value,
-        ci95,
-        link: describedLink(held.link),
-      },
-      checks,
-    };
+    const { targets } = held;
+    return measuredRate('restore', held, ({ restoreMs }) => restoreMs, [goneCheck(targets), restoredCheck(targets)]);
   },
 };
 

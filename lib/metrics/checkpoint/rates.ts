@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { median } from '../../stats/median.js';
 import { type Point, slope } from '../../stats/slope.js';
 import { count, interval, quantity, rows, text } from '../core/details.js';
-import type { LineChart } from '../core/metric.js';
+import { invalidBy, type LineChart, type Measured, withoutNumber } from '../core/metric.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import type { MetricResult } from '../../results/document.js';
-import { beyondLink, linkDetails } from '../pcie/link.js';
+import type { Check, MetricResult } from '../../results/document.js';
+import { beyondLink, describedLink, linkDetails, noFasterThan } from '../pcie/link.js';
 import type { HeldTarget, HeldTargets } from './held-targets.js';
 import type { Turn } from './target-study.js';
 
@@ -14,7 +14,7 @@ const bytes = count('Bytes that each target held');
 export const MS_PER_S = 1_000;
 const BYTES_PER_GB = 1e9;
 
-export const rateDetails = {
+export const rateDetails = v.strictObject({
   sizes: rows(
     v.union([
       v.strictObject({
@@ -31,13 +31,15 @@ export const rateDetails = {
   gbPerSecond: quantity('GB/s', 'The slope of the line, as a rate'),
   ci95: interval('GB/s', 'gbPerSecond'),
   link: linkDetails,
-};
+});
+
+export type RateDetails = v.InferOutput<typeof rateDetails>;
 
 const secondsOf = (targets: readonly HeldTarget[], turn: number, msOf: (turn: Turn) => number): number =>
   median(targets.flatMap(({ turns }) => turns.slice(turn, turn + 1).map((each) => msOf(each) / MS_PER_S))).value;
 
 /** The rows of the table, in the order of the sizes. */
-export function sizeRows({ targets, leftOut }: HeldTargets, msOf: (turn: Turn) => number) {
+function sizeRows({ targets, leftOut }: HeldTargets, msOf: (turn: Turn) => number) {
   const sizes = [...new Set(targets.map((target) => target.bytes))];
   const measured = sizes.map((bytes) => {
     const own = targets.filter((target) => target.bytes === bytes);
@@ -47,7 +49,7 @@ export function sizeRows({ targets, leftOut }: HeldTargets, msOf: (turn: Turn) =
 }
 
 /** Null without two sizes. */
-export function rateThrough(targets: readonly HeldTarget[], msOf: (turn: Turn) => number) {
+function rateThrough(targets: readonly HeldTarget[], msOf: (turn: Turn) => number) {
   const points = targets.flatMap(({ bytes, turns }) =>
     turns.map((turn): Point => [bytes / BYTES_PER_GB, msOf(turn) / MS_PER_S]),
   );
@@ -66,7 +68,7 @@ export function rateThrough(targets: readonly HeldTarget[], msOf: (turn: Turn) =
 const storedRow = v.looseObject({ bytes: v.number(), seconds: v.number(), againSeconds: v.number() });
 
 /** Bytes by the whole time of each turn that moves any: what is fixed makes it less than the link's rate. */
-export const rateRows = (sizes: unknown): { name: string; gbs: number }[] =>
+const rateRows = (sizes: unknown): { name: string; gbs: number }[] =>
   (Array.isArray(sizes) ? sizes : []).flatMap((row: unknown) => {
     const { success, output } = v.safeParse(storedRow, row);
     if (!success || output.bytes <= 0) return [];
@@ -95,3 +97,27 @@ export const rateChart = (what: string): LineChart => ({
   point: { x: 'bytes', y: 'seconds' },
   rate: { name: 'at the rate of the link', unit: 'GB/s', object: 'link', field: 'ceilingGbs', perUnit: BYTES_PER_GB },
 });
+
+/** The rate of one phase of all turns. `own`: the phase's own checks. */
+export function measuredRate(
+  what: 'checkpoint' | 'restore',
+  held: HeldTargets,
+  msOf: (turn: Turn) => number,
+  own: readonly Check[],
+): Measured<RateDetails> {
+  const rate = rateThrough(held.targets, msOf);
+  if (rate === null) return withoutNumber('invalid', `the time of a ${what} does not rise with the bytes`);
+  const { value, ci95, fixedSeconds } = rate;
+  const sizes = sizeRows(held, msOf);
+  const checks = [...own, noFasterThan(held.link, [{ name: what, gbs: value }, ...rateRows(sizes)])];
+  return {
+    ...invalidBy(checks),
+    value,
+    ci95,
+    processes: held.targets.length,
+    ciScope: 'between-processes',
+    headline: null,
+    details: { sizes, fixedSeconds, gbPerSecond: value, ci95, link: describedLink(held.link) },
+    checks,
+  };
+}
