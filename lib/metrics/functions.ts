@@ -91,7 +91,6 @@ export type { CheckpointInterferenceDetails } from './checkpoint/ckpt-006-interf
 export type { SwapPairDetails } from './checkpoint/ckpt-007-swap-pair.js';
 export type { LayerNoticesDetails } from './checkpoint/ckpt-008-layer-notices.js';
 export type { CheckpointFeaturesDetails } from './checkpoint/ckpt-009-features.js';
-export type { RateDetails } from './checkpoint/rates.js';
 export type { CompatibilityDetails } from './compatibility/compat-001-compatibility.js';
 export type { CommonDetails } from './core/details.js';
 export type { ErrorDetectionDetails } from './error-recovery/err-001-error-detection-latency.js';

@@ -1,11 +1,14 @@
 /** CKPT-002: how fast GPU memory is moved to the host. */
+import * as v from 'valibot';
 import type { MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { goneCheck, hostCheck, restoredCheck } from './checks.js';
 import { heldTargets } from './held-targets.js';
-import { impossibleRate, measuredRate, rateChart, type RateDetails, rateDetails } from './rates.js';
+import { impossibleRate, measuredRate, rateChart, rateDetails } from './rates.js';
 
-export type CheckpointRateDetails = RateDetails;
+const details = v.strictObject(rateDetails);
+
+export type CheckpointRateDetails = v.InferOutput<typeof details>;
 
 export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
   id: 'CKPT-002',
@@ -21,7 +24,7 @@ export const checkpointRate: MetricDefinition<CheckpointRateDetails> = {
   where: 'fresh-processes',
   impossible: impossibleRate,
   lineCharts: [rateChart('checkpoint')],
-  details: rateDetails,
+  details,
   seconds: { quick: 120, standard: 200, thorough: 1_500 },
   deadlineSeconds: 14_400,
   async measure(context) {

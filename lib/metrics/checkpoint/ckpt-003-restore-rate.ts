@@ -1,11 +1,14 @@
 /** CKPT-003: how fast GPU memory is brought back from the host. */
+import * as v from 'valibot';
 import type { MetricDefinition } from '../core/metric.js';
 import { measureFunction } from '../core/measure-function.js';
 import { goneCheck, restoredCheck } from './checks.js';
 import { heldTargets } from './held-targets.js';
-import { impossibleRate, measuredRate, rateChart, type RateDetails, rateDetails } from './rates.js';
+import { impossibleRate, measuredRate, rateChart, rateDetails } from './rates.js';
 
-export type RestoreRateDetails = RateDetails;
+const details = v.strictObject(rateDetails);
+
+export type RestoreRateDetails = v.InferOutput<typeof details>;
 
 export const restoreRate: MetricDefinition<RestoreRateDetails> = {
   id: 'CKPT-003',
@@ -21,7 +24,7 @@ export const restoreRate: MetricDefinition<RestoreRateDetails> = {
   where: 'fresh-processes',
   impossible: impossibleRate,
   lineCharts: [rateChart('restore')],
-  details: rateDetails,
+  details,
   seconds: { quick: 120, standard: 200, thorough: 1_500 },
   deadlineSeconds: 14_400,
   async measure(context) {

@@ -14,7 +14,7 @@ const bytes = count('Bytes that each target held');
 export const MS_PER_S = 1_000;
 const BYTES_PER_GB = 1e9;
 
-export const rateDetails = v.strictObject({
+export const rateDetails = {
   sizes: rows(
     v.union([
       v.strictObject({
@@ -31,9 +31,9 @@ export const rateDetails = v.strictObject({
   gbPerSecond: quantity('GB/s', 'The slope of the line, as a rate'),
   ci95: interval('GB/s', 'gbPerSecond'),
   link: linkDetails,
-});
+};
 
-export type RateDetails = v.InferOutput<typeof rateDetails>;
+type RateDetails = v.InferOutput<v.StrictObjectSchema<typeof rateDetails, undefined>>;
 
 const secondsOf = (targets: readonly HeldTarget[], turn: number, msOf: (turn: Turn) => number): number =>
   median(targets.flatMap(({ turns }) => turns.slice(turn, turn + 1).map((each) => msOf(each) / MS_PER_S))).value;
