@@ -2,11 +2,11 @@
  * Processes that hold GPU memory and are checkpointed and restored, for the CKPT metrics. Method: the driver's
  * cuCheckpointProcess functions, called by a warm process of its own.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
+import { residentBytes } from '../../environment/process-tree.js';
 import { BenchError } from '../../errors/bench-error.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -70,11 +70,6 @@ async function refusalOf(call: CheckpointCall, worker: Worker, { code, name }: C
   return refusal === undefined
     ? new BenchError('INVALID_RESULT', `${text}.`)
     : new BenchError('FUNCTION_MISSING', `${text}: ${refusal}.`);
-}
-
-function residentBytes(pid: number): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return 1024 * Number(kib ?? NaN);
 }
 
 export class TargetStudy {
@@ -184,7 +179,7 @@ export class TargetStudy {
   async #look(pid: number) {
     const { truth } = this.#context;
     return {
-      hostBytes: residentBytes(pid),
+      hostBytes: residentBytes(pid) ?? NaN,
       usedBytes: (await truth?.cardMemory())?.usedBytes ?? null,
       processBytes: (await truth?.processMemory(pid)) ?? null,
     };
