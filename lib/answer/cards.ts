@@ -50,8 +50,7 @@ export function cardOf(findings: Findings, system: string): Card {
         return source ? [explained(figureOf(evidence, source, system), system, causes)] : [];
       })
       .slice(0, MOST_FIGURES);
-  const [slot = []] = neighbours;
-  const interference = sourceOf(evidence, slot, systems);
+  const interference = neighbours.flatMap((slot) => sourceOf(evidence, slot, systems) ?? []);
   const own = broken.filter((one) => one.system === system);
   const lines = [
     lineOf('start', fromSlots('start')),
@@ -59,7 +58,7 @@ export function cardOf(findings: Findings, system: string): Card {
     lineOf('program', fromSlots('program')),
     lineOf('limits', limitFigures(findings, own, system)),
     lineOf('neighbours', [
-      ...(interference ? [figureOf(evidence, interference, system)] : []),
+      ...interference.map((source) => figureOf(evidence, source, system)),
       ...[faultFigure(findings, own, system), leakFigure(own)].flatMap(present),
     ]),
   ];

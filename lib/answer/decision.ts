@@ -75,7 +75,7 @@ interface Cost {
 }
 
 /** What decides most comes first. */
-const order: readonly Line['question'][] = ['program', 'start', 'calls'];
+const order: readonly Line['question'][] = ['program', 'start', 'calls', 'neighbours'];
 
 const MOST_SYSTEMS = 2;
 

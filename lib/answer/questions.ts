@@ -68,6 +68,7 @@ export const neighbours: Slot[] = [
     value('BW-004', 'slow-down beside streams of memory'),
     value('PCIE-003', 'copies slowed by a neighbour'),
   ],
+  [change('LLM-011', 'tokens of two tenants together')],
 ];
 
 /** Ends of the ids of a program's metrics, in the order in which users ask for them. */

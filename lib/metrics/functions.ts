@@ -46,6 +46,7 @@ export { measureLargeTensorAllocation } from './llm/llm-007-large-allocation.js'
 export { measureMixedPrecision } from './llm/llm-008-mixed-precision.js';
 export { measureDynamicBatching } from './llm/llm-009-dynamic-batching.js';
 export { measureMultiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
+export { measureSharedTokenThroughput } from './llm/llm-011-shared-token-throughput.js';
 export { measureAllReduce } from './nccl/nccl-001-all-reduce.js';
 export { measureAllGather } from './nccl/nccl-002-all-gather.js';
 export { measureP2pGpuBandwidth } from './nccl/nccl-003-peer-bandwidth.js';
@@ -122,6 +123,7 @@ export type { LargeTensorAllocationDetails } from './llm/llm-007-large-allocatio
 export type { MixedPrecisionDetails } from './llm/llm-008-mixed-precision.js';
 export type { DynamicBatchingDetails } from './llm/llm-009-dynamic-batching.js';
 export type { MultiGpuScalingDetails } from './llm/llm-010-multi-gpu-scaling.js';
+export type { SharedTokenThroughputDetails } from './llm/llm-011-shared-token-throughput.js';
 export type { CollectiveDetails } from './nccl/collective-bandwidth.js';
 export type { AllReduceDetails } from './nccl/nccl-001-all-reduce.js';
 export type { P2pGpuBandwidthDetails } from './nccl/nccl-003-peer-bandwidth.js';

@@ -18,6 +18,7 @@ export const purposes: Readonly<Record<PurposeName, Purpose>> = {
     limits: ['IS-001', 'IS-010', 'IS-011'],
     metrics: {
       'LLM-004': 'the time per token is what users see',
+      'LLM-011': 'replicas that share a card must get more from it than one',
       'LLM-009': 'a serving loop whose steps vary makes whole batches wait',
       'LLM-003': 'the best batch size may change',
       'LLM-001': 'prefill is attention, bound by compute',

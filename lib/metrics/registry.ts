@@ -33,6 +33,7 @@ import { largeAllocation } from './llm/llm-007-large-allocation.js';
 import { mixedPrecision } from './llm/llm-008-mixed-precision.js';
 import { dynamicBatching } from './llm/llm-009-dynamic-batching.js';
 import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
+import { sharedTokenThroughput } from './llm/llm-011-shared-token-throughput.js';
 import { contextSwitchLatency } from './scheduling/sched-001-context-switch-latency.js';
 import { kernelLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
 import { streamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
@@ -110,6 +111,7 @@ export const metrics: readonly MetricDefinition[] = [
   mixedPrecision,
   dynamicBatching,
   multiGpuScaling,
+  sharedTokenThroughput,
   contextSwitchLatency,
   kernelLaunchOverhead,
   streamConcurrency,

@@ -47,6 +47,7 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'LLM-004': EVENTS,
   'LLM-008': EVENTS,
   'LLM-009': String.raw`^at least \d+ steps of a batch size: |^the offered load was met alone: `,
+  'LLM-011': '^the tenants worked at the same time: ',
   'LLM-010': '^speed-up from 1 to the number of ranks: ',
 };
 

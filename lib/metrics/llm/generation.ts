@@ -1,4 +1,5 @@
 /** Tenants that generate tokens at the same time, with the same decoder, prompts and seed. */
+import { sum } from 'simple-statistics';
 import * as v from 'valibot';
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
 import { percentileFloors, summarise } from '../../stats/summary.js';
@@ -8,6 +9,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { choice, count, quantity, text } from '../core/details.js';
 import { FIRST_ID, type MetricScene } from '../tenants/scene.js';
 import { NS_PER_MS } from '../core/units.js';
+import { waitsIn } from './waits.js';
 import type { DecoderModel, Workload } from './workloads.js';
 
 const GRACE_MS = 120_000;
@@ -30,8 +32,13 @@ export const frontierFields = v.strictObject({
   coTenants: count('Other tenants at the same time'),
   mode: modeField,
   tokensPerSecond: v.nullable(quantity('tokens/s', 'Sum over all tenants; null if they could not run')),
+  leastTokensPerSecond: v.nullable(quantity('tokens/s', 'The same of the slowest tenant')),
   p50Ms: v.nullable(quantity('ms', 'Median time between tokens')),
   p99Ms: v.nullable(quantity('ms', '99th percentile of the same; null with too few steps')),
+  waitP50Ms: v.nullable(
+    quantity('ms', 'Median time until the next token, from a random moment: a pause counts by how long it lasts'),
+  ),
+  waitP99Ms: v.nullable(quantity('ms', '99th percentile of the same')),
   steps: count('Steps of all tenants, from which the percentiles are'),
   reason: v.optional(text('Why a number is missing')),
 });
@@ -85,7 +92,7 @@ export class Generation {
 }
 
 /** When a tenant's tokens became visible, from steps and from prompts. */
-const visibleNs = ({ atNs, tokenNs, firstAtNs, firstTokenNs }: Decoding): number[] => [
+export const visibleNs = ({ atNs, tokenNs, firstAtNs, firstTokenNs }: Decoding): number[] => [
   ...atNs.map((at, i) => at + (tokenNs[i] as number)),
   ...firstAtNs.map((at, i) => at + (firstTokenNs[i] as number)),
 ];
@@ -104,19 +111,47 @@ const commonSpan = (decodings: readonly Decoding[]): Span | null =>
 export const stepsIn = ({ atNs, tokenNs }: Decoding, { fromNs, toNs }: Span): number[] =>
   tokenNs.filter((took, i) => (atNs[i] as number) >= fromNs && (atNs[i] as number) + took <= toNs);
 
-export function frontierRow(coTenants: number, mode: Mode, decodings: readonly Decoding[], batch: number): FrontierRow {
+/** What tenants got while all of them were working. */
+export interface Shared {
+  span: Span;
+  /** When tokens became visible, by tenant, sorted. */
+  tenants: number[][];
+  /** Tokens a second of each tenant. */
+  rates: number[];
+}
+
+/** Null: they did not work at the same time. */
+export function sharedTokens(decodings: readonly Decoding[], batch: number): Shared | null {
   const span = commonSpan(decodings);
-  if (!span) return withoutTokens(coTenants, mode, 'the tenants did not make progress at the same time');
-  const inside = (ns: number) => ns >= span.fromNs && ns <= span.toNs;
-  const tokens = batch * decodings.reduce((sum, decoding) => sum + visibleNs(decoding).filter(inside).length, 0);
+  if (!span) return null;
+  const tenants = decodings.map((decoding) => visibleNs(decoding).sort((a, b) => a - b));
+  const rates = tenants.map(
+    (visible) => (batch * NS_PER_S * visible.filter(inside(span)).length) / (span.toNs - span.fromNs),
+  );
+  return { span, tenants, rates };
+}
+
+const inside =
+  ({ fromNs, toNs }: Span) =>
+  (ns: number): boolean =>
+    ns >= fromNs && ns <= toNs;
+
+export function frontierRow(coTenants: number, mode: Mode, decodings: readonly Decoding[], batch: number): FrontierRow {
+  const shared = sharedTokens(decodings, batch);
+  if (!shared) return withoutTokens(coTenants, mode, 'the tenants did not make progress at the same time');
+  const { span, tenants, rates } = shared;
   const steps = decodings.flatMap((decoding) => stepsIn(decoding, span));
   const stats = summarise(steps);
+  const waits = waitsIn(tenants, span);
   return {
     coTenants,
     mode,
-    tokensPerSecond: (tokens * NS_PER_S) / (span.toNs - span.fromNs),
-    p50Ms: stats?.p50 == null ? null : stats.p50 / NS_PER_MS,
-    p99Ms: stats?.p99 == null ? null : stats.p99 / NS_PER_MS,
+    tokensPerSecond: sum(rates),
+    leastTokensPerSecond: Math.min(...rates),
+    p50Ms: inMs(stats?.p50),
+    p99Ms: inMs(stats?.p99),
+    waitP50Ms: inMs(waits?.p50),
+    waitP99Ms: inMs(waits?.p99),
     steps: steps.length,
     ...(steps.length < percentileFloors.p99 && {
       reason: `a 99th percentile needs ${percentileFloors.p99} steps, and there were ${steps.length}`,
@@ -124,12 +159,17 @@ export function frontierRow(coTenants: number, mode: Mode, decodings: readonly D
   };
 }
 
+export const inMs = (ns: number | null | undefined): number | null => (ns == null ? null : ns / NS_PER_MS);
+
 export const withoutTokens = (coTenants: number, mode: Mode, reason: string): FrontierRow => ({
   coTenants,
   mode,
   tokensPerSecond: null,
+  leastTokensPerSecond: null,
   p50Ms: null,
   p99Ms: null,
+  waitP50Ms: null,
+  waitP99Ms: null,
   steps: 0,
   reason,
 });

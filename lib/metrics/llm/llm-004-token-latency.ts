@@ -4,20 +4,18 @@
  */
 import * as v from 'valibot';
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
-import type { Check, MetricResult, Tier } from '../../results/document.js';
+import type { Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { summarise } from '../../stats/summary.js';
-import { shown } from '../../errors/shown.js';
-import { choice, count, described, flag, quantity, rows, text } from '../core/details.js';
+import { count, described, flag, quantity, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../core/metric.js';
 import { isOutOfMemory } from '../core/row-state.js';
 import { acrossTurns, rotationField, rotationOf } from '../tenants/rotation-details.js';
 import { inScene } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
-import { MIB, NS_PER_MS, scaled, scaledSamples } from '../core/units.js';
-import { formatBytes } from '../../results/text/format-bytes.js';
+import { NS_PER_MS, scaled, scaledSamples } from '../core/units.js';
 import { type DecodeAttention, decodeAttentionField, measureDecodeAttention } from './decode-attention.js';
 import {
   frontierFields,
@@ -25,13 +23,17 @@ import {
   frontierRow,
   Generation,
   type GenerationPlan,
+  inMs,
   type Mode,
   modeField,
   MODES,
+  visibleNs,
   withoutTokens,
 } from './generation.js';
+import { checksumOf, decoderCondition, floorNs, otherLogits, readsWeights, sameTokens } from './decoder-checks.js';
+import { decoderFields, withDecoder } from './decoder-plan.js';
 import { steadyCheck, stopsField, stopsIn } from './stops.js';
-import { type DecoderModel, WORKLOADS, type Workload, workloadNames } from './workloads.js';
+import type { Workload } from './workloads.js';
 
 export interface TokenLatencyTimes {
   aloneMs: number;
@@ -45,35 +47,8 @@ const TIMES: Record<Tier, TokenLatencyTimes> = {
   standard: { aloneMs: 2_000, togetherMs: 2_000, coTenants: [1, 2, 3, 4] },
   thorough: { aloneMs: 5_000, togetherMs: 5_000, coTenants: [1, 2, 3, 4, 8] },
 };
-const FEWEST_BYTES = 512 * MIB;
-/** Tolerance of ceilings: the reference of metrics allows 5 %. */
-const SLACK = 0.05;
-/** The simulated card computes on the host what a GPU would. */
-const SIMULATED_MODEL: Required<DecoderModel> = {
-  layers: 1,
-  hidden: 128,
-  heads: 2,
-  kvHeads: 1,
-  mlp: 128,
-  vocabulary: 128,
-};
-
 const details = v.strictObject({
-  workload: choice([...workloadNames, 'custom'], 'Name of the workload'),
-  batch: count('Sequences that decode together'),
-  prompt: count('Tokens per prompt'),
-  output: count('Tokens to generate per sequence'),
-  model: described(
-    v.strictObject({
-      layers: count('Layers'),
-      hidden: count('Values per token'),
-      heads: count('Heads of queries'),
-      kvHeads: count('Heads of keys and values'),
-      mlp: count('Width of the MLP'),
-      vocabulary: count('Tokens in the vocabulary'),
-    }),
-    'Sizes of the decoder',
-  ),
+  ...decoderFields,
   weightBytes: count('Weights that a step reads (bytes)'),
   cacheBytes: count('Keys and values (bytes)'),
   l2Bytes: count('L2 cache of the device; 0: unknown (bytes)'),
@@ -151,6 +126,7 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
       });
       const frontier: FrontierRow[] = [];
       const digests: number[][] = [];
+      const tokens: number[][][] = [];
       const run = async (coTenants: number, mode: Mode) => {
         context.progress(`${coTenants} co-tenants, ${mode}`, frontier.length / (2 * (times.coTenants.length + 1)));
         const windowMs = coTenants === 0 ? times.aloneMs : times.togetherMs;
@@ -160,6 +136,7 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
           acrossTurns(windowMs, coTenants + 1, context.system),
         );
         frontier.push(frontierRow(coTenants, mode, decodings, batch));
+        tokens.push(decodings.map(visibleNs));
         digests.push(...decodings.map((decoding) => decoding.digests));
         return decodings[0] as Decoding;
       };
@@ -171,7 +148,7 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
           else frontier.push(withoutTokens(coTenants, mode, reason));
         }
       }
-      return { prepared, attention, alone, frontier, digests, entered, rotation: rotationOf(context.system) };
+      return { prepared, attention, alone, frontier, digests, entered, rotation: rotationOf(context.system, tokens) };
     },
     true,
   );
@@ -188,8 +165,6 @@ async function grow(generation: Generation, count: number): Promise<string | nul
   }
 }
 
-const ms = (ns: number | null | undefined): number | null => (ns == null ? null : ns / NS_PER_MS);
-
 function aloneRow(
   mode: Mode,
   decoding: Decoding,
@@ -201,9 +176,9 @@ function aloneRow(
   const steps = summarise(tokenNs);
   return {
     mode,
-    ttftMs: ms(median(firstTokenNs).value),
-    itlP50Ms: ms(steps?.p50),
-    itlP99Ms: ms(steps?.p99),
+    ttftMs: inMs(median(firstTokenNs).value),
+    itlP50Ms: inMs(steps?.p50),
+    itlP99Ms: inMs(steps?.p99),
     tokensPerSecond,
     stops: stopsIn(tokenNs),
     weightGbPerSecond,
@@ -213,53 +188,6 @@ function aloneRow(
   };
 }
 
-/**
- * Requests with the same number have the same tokens and logits, whichever tenant serves them and however steps are
- * launched.
- */
-function sameTokens(digests: readonly (readonly number[])[]): Check {
-  const most = Math.max(...digests.map(({ length }) => length));
-  const unlike: number[] = [];
-  let compared = 0;
-  for (let request = 0; request < most; request++) {
-    const whole = digests.flatMap((of) => (of[request] === undefined || of[request] === 0 ? [] : [of[request]]));
-    if (whole.length < 2) continue;
-    compared++;
-    if (new Set(whole).size > 1) unlike.push(request);
-  }
-  return {
-    name: 'tokens and logits are the same by launches and by a graph',
-    passed: compared > 0 && unlike.length === 0,
-    detail:
-      unlike.length > 0
-        ? `request ${unlike[0]} has different ones when it is served again`
-        : `${compared} requests, each bit of their logits`,
-  };
-}
-
-/** The least time in which a step can read the weights that the L2 cache does not hold. */
-function floorNs({ weightBytes, l2Bytes, dramCeilingGbs }: PreparedDecoder): number | null {
-  if (dramCeilingGbs === 0 || l2Bytes === 0 || weightBytes < 4 * l2Bytes) return null;
-  return ((weightBytes - l2Bytes) / dramCeilingGbs) * (1 - SLACK);
-}
-
-function readsWeights(prepared: PreparedDecoder, { launches, graph }: Alone): Check {
-  const name = 'no step is shorter than reading its weights';
-  const floor = floorNs(prepared);
-  if (floor === null) {
-    const detail = `${formatBytes(prepared.weightBytes)} of weights against ${formatBytes(prepared.l2Bytes)} of L2 cache`;
-    return { name, passed: 'not checked', detail };
-  }
-  const shortest = [launches, graph].reduce(
-    (all, { tokenNs }) => tokenNs.reduce((a, b) => Math.min(a, b), all),
-    Infinity,
-  );
-  const detail = `the shortest took ${(shortest / NS_PER_MS).toPrecision(4)} ms; ${formatBytes(prepared.weightBytes)} at ${prepared.dramCeilingGbs.toPrecision(4)} GB/s take ${(floor / NS_PER_MS).toPrecision(4)} ms`;
-  return { name, passed: shortest >= floor, detail };
-}
-
-const checksumOf = ({ digests }: Decoding): string => (digests[0] as number).toString(16).padStart(14, '0');
-
 function judge(
   { workload, seed }: GenerationPlan,
   name: TokenGenerationDetails['workload'],
@@ -268,7 +196,12 @@ function judge(
   const { prepared, attention, alone, frontier, digests, entered, rotation } = generated;
   const { layers, hidden, heads, kvHeads, mlp, vocabulary, ...rest } = prepared;
   const rows = MODES.map((mode, i) => aloneRow(mode, alone[mode], frontier[i] as FrontierRow, prepared));
-  const checks = [sameTokens(digests), readsWeights(prepared, alone), steadyCheck(rows), ...attention.checks];
+  const checks = [
+    sameTokens(digests),
+    readsWeights(prepared, [alone.launches, alone.graph]),
+    steadyCheck(rows),
+    ...attention.checks,
+  ];
   const floor = floorNs(prepared);
   const { value, ci95 } = scaled(serialMedian(alone.launches.tokenNs), NS_PER_MS);
   return {
@@ -283,7 +216,7 @@ function judge(
       ...workload,
       model: { layers, hidden, heads, kvHeads, mlp, vocabulary },
       ...rest,
-      floorMs: ms(floor),
+      floorMs: inMs(floor),
       seed,
       checksum: checksumOf(alone.launches),
       rows,
@@ -299,36 +232,12 @@ function judge(
 /** With a given plan, for tests; without one the options decide. */
 export const tokenLatencyBy =
   (plan?: TokenLatencyPlan): MetricDefinition<TokenGenerationDetails>['measure'] =>
-  async (context) => {
-    const { tier, workload: name, model, seed } = context.options;
-    const { memoryBytes } = context.system.limits();
-    if (memoryBytes !== null && memoryBytes < FEWEST_BYTES)
-      return unsupported(`needs a memory limit of ${formatBytes(FEWEST_BYTES)}, and it is ${formatBytes(memoryBytes)}`);
-    const generation: GenerationPlan = {
-      workload: plan?.workload ?? WORKLOADS[name],
-      model: model ?? (context.simulatedDriver === null ? null : SIMULATED_MODEL),
-      limitBytes: context.leastMemoryBytes,
-      seed,
-    };
-    try {
+  (context) =>
+    withDecoder(context, plan?.workload, async (generation) => {
+      const { tier, workload: name } = context.options;
       const generated = await generate(context, generation, plan?.times ?? TIMES[tier]);
       return judge(generation, plan?.workload ? 'custom' : name, generated);
-    } catch (error) {
-      if (isOutOfMemory(error)) return unsupported(`the decoder does not fit: ${error.message}`);
-      throw error;
-    }
-  };
-
-const conditionOf = ({ workload, model }: MetricResult['details']): unknown => `${shown(workload)} ${shown(model)}`;
-
-/** Both have the same model and prompts on the same card, so different bits are an error in one of them. */
-function otherLogits(own: MetricResult, native: MetricResult): string | null {
-  const same = ['seed', 'workload', 'variant', 'promptVariant', 'model'].every(
-    (key) => shown(own.details[key]) === shown(native.details[key]),
-  );
-  if (!same || own.details.checksum === native.details.checksum) return null;
-  return `the checksum of its logits is ${shown(own.details.checksum)}, and natively ${shown(native.details.checksum)}`;
-}
+    });
 
 export const tokenLatency: MetricDefinition<TokenGenerationDetails> = {
   id: 'LLM-004',
@@ -339,7 +248,7 @@ export const tokenLatency: MetricDefinition<TokenGenerationDetails> = {
   question: 'What latency per token does the end user see, and do graphs hide the cost of the layer?',
   estimator: 'median time from the submission of a step, kernel by kernel, until the host sees its tokens',
   delta: { relative: 0.02 },
-  comparedAt: { name: 'workload', of: conditionOf },
+  comparedAt: { name: 'workload', of: decoderCondition },
   besideNative: otherLogits,
   needs: ['512 MiB of memory'],
   functionName: 'measureTokenGeneration',

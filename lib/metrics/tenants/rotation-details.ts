@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { System } from '../../systems/system.js';
 import { median } from '../../stats/median.js';
 import { count, described, quantity } from '../core/details.js';
+import { NS_PER_MS } from '../core/units.js';
 
 /** Turns of each tenant in a common window: fewer would measure where the window begins. */
 const TURNS_EACH = 4;
@@ -17,14 +18,20 @@ export const rotationField = v.optional(
       restoreMs: quantity('ms', 'Median time of the restores of a switch; 0 where the next tenant has just started'),
       unlockMs: quantity('ms', 'Median time of the unlocks of a switch'),
       wholeMs: quantity('ms', 'Median time from the first lock to the last unlock'),
+      firstTokenMs: v.nullable(
+        quantity('ms', 'Median time from the last token of one tenant to the first of the next; null if none followed'),
+      ),
       mostUsedBytes: v.nullable(count('Most memory in use on the card by NVML, around every switch')),
     }),
     'Turns of the tenants, under a system whose tenants do not run at the same time',
   ),
 );
 
+/** When each tenant's tokens became visible, in ns. */
+type TokenTimes = readonly (readonly number[])[];
+
 /** Nothing where tenants run at the same time, or none had to wait. */
-export function rotationOf(system: System): v.InferOutput<typeof rotationField> {
+export function rotationOf(system: System, runs: readonly TokenTimes[]): v.InferOutput<typeof rotationField> {
   const { turnMs } = system;
   const report = system.turns?.();
   if (turnMs === undefined || !report || report.switches.length === 0) return undefined;
@@ -41,6 +48,7 @@ export function rotationOf(system: System): v.InferOutput<typeof rotationField> 
     restoreMs: of('restoreMs', full),
     unlockMs: of('unlockMs', full),
     wholeMs: of('wholeMs', full),
+    firstTokenMs: firstTokenMs(runs),
     mostUsedBytes,
   };
 }
@@ -48,3 +56,16 @@ export function rotationOf(system: System): v.InferOutput<typeof rotationField> 
 /** Long enough for several turns of each tenant, where they take turns. */
 export const acrossTurns = (windowMs: number, tenants: number, { turnMs }: System): number =>
   turnMs === undefined || tenants < 2 ? windowMs : Math.max(windowMs, TURNS_EACH * tenants * turnMs);
+
+/** Goes by the tokens alone, whatever the switches say of themselves. */
+function firstTokenMs(runs: readonly TokenTimes[]): number | null {
+  const waits = runs.flatMap((tenants) => {
+    const tokens = tenants.flatMap((visible, tenant) => visible.map((ns) => ({ ns, tenant })));
+    tokens.sort((a, b) => a.ns - b.ns);
+    return tokens.slice(1).flatMap(({ ns, tenant }, i) => {
+      const before = tokens[i] as (typeof tokens)[number];
+      return before.tenant === tenant ? [] : [(ns - before.ns) / NS_PER_MS];
+    });
+  });
+  return waits.length === 0 ? null : median(waits).value;
+}

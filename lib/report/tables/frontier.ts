@@ -17,6 +17,7 @@ interface FrontierLine {
   tokensPerSecond: number | null;
   p50Ms: number | null;
   p99Ms: number | null;
+  waitP99Ms: number | null;
   reason: string;
 }
 
@@ -43,6 +44,7 @@ function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierL
     tokensPerSecond: middle('tokensPerSecond'),
     p50Ms: middle('p50Ms'),
     p99Ms: middle('p99Ms'),
+    waitP99Ms: middle('waitP99Ms'),
     reason: [...reasons].join('; '),
   };
 }
@@ -79,9 +81,19 @@ export function frontierMarkdown(view: View): string | null {
       numeric('Tokens/s of all'),
       numeric('p50 ms'),
       numeric('p99 ms'),
+      numeric('Wait p99 ms'),
     ],
-    rows: lines.map(({ metric, system, mode, coTenants, tokensPerSecond, p50Ms, p99Ms, reason }) => ({
-      cells: [metric, system, mode, number(coTenants), cell(tokensPerSecond), cell(p50Ms), cell(p99Ms, reason)],
+    rows: lines.map(({ metric, system, mode, coTenants, tokensPerSecond, p50Ms, p99Ms, waitP99Ms, reason }) => ({
+      cells: [
+        metric,
+        system,
+        mode,
+        number(coTenants),
+        cell(tokensPerSecond),
+        cell(p50Ms),
+        cell(p99Ms, reason),
+        cell(waitP99Ms),
+      ],
     })),
   });
 }
