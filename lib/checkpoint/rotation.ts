@@ -81,8 +81,12 @@ export class Rotation {
     [this.#sliceMs, this.#means] = [sliceMs, means];
   }
 
-  /** Takes in a process that has just been started. */
+  /** Takes in a process that has just been started. After a failure nobody has a turn, so it is ended. */
   enter(tenant: string, pid: number): void {
+    if (this.#failure !== null) {
+      this.#means.end(pid);
+      return;
+    }
     this.#members.set(pid, { pid, tenant, place: 'held', bytes: 0 });
     this.#means.hold(pid, true);
     void this.#turn();

@@ -67,6 +67,11 @@ SharedFile SharedFile::object(const std::string& name) {
 
 int SharedFile::open_object(const std::string& name) { return own_object(name, 0); }
 
+bool SharedFile::has_name(int descriptor) {
+  const auto found = look(descriptor);
+  return found && found->stx_nlink > 0;
+}
+
 SharedFile::SharedFile(SharedFile&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
 

@@ -16,6 +16,8 @@ class SharedFile {
   static SharedFile object(const std::string& name);
   // A descriptor of such an object if there is one, not locked; else -1, with errno.
   static int open_object(const std::string& name);
+  // Whether the file still has a name. One that another process unlinked has none, and its name may be a new file's.
+  static bool has_name(int descriptor);
 
   ~SharedFile();
   SharedFile(SharedFile&& other) noexcept;

@@ -9,6 +9,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { choice, count, quantity, text } from '../core/details.js';
 import { FIRST_ID, type MetricScene } from '../tenants/scene.js';
 import { NS_PER_MS } from '../core/units.js';
+import { wholeCycles } from '../tenants/turns.js';
 import { waitsIn } from './waits.js';
 import type { DecoderModel, Workload } from './workloads.js';
 
@@ -120,11 +121,20 @@ export interface Shared {
   rates: number[];
 }
 
-/** Null: they did not work at the same time. */
-export function sharedTokens(decodings: readonly Decoding[], batch: number): Shared | null {
-  const span = commonSpan(decodings);
-  if (!span) return null;
+/** How the tokens of a run count. */
+export interface Counting {
+  batch: number;
+  /** Whether the tenants take turns on the card: then the time of whole cycles counts, wherever the window begins. */
+  inTurns: boolean;
+}
+
+/** Null: they did not work at the same time, or not for a whole cycle of turns. */
+export function sharedTokens(decodings: readonly Decoding[], { batch, inTurns }: Counting): Shared | null {
+  const common = commonSpan(decodings);
+  if (!common) return null;
   const tenants = decodings.map((decoding) => visibleNs(decoding).sort((a, b) => a - b));
+  const span = inTurns && tenants.length > 1 ? wholeCycles(tenants, common) : common;
+  if (!span) return null;
   const rates = tenants.map(
     (visible) => (batch * NS_PER_S * visible.filter(inside(span)).length) / (span.toNs - span.fromNs),
   );
@@ -136,9 +146,19 @@ const inside =
   (ns: number): boolean =>
     ns >= fromNs && ns <= toNs;
 
-export function frontierRow(coTenants: number, mode: Mode, decodings: readonly Decoding[], batch: number): FrontierRow {
-  const shared = sharedTokens(decodings, batch);
-  if (!shared) return withoutTokens(coTenants, mode, 'the tenants did not make progress at the same time');
+export function frontierRow(
+  coTenants: number,
+  mode: Mode,
+  decodings: readonly Decoding[],
+  counting: Counting,
+): FrontierRow {
+  const shared = sharedTokens(decodings, counting);
+  if (!shared)
+    return withoutTokens(
+      coTenants,
+      mode,
+      'the tenants did not make progress at the same time, or not for a whole cycle of turns',
+    );
   const { span, tenants, rates } = shared;
   const steps = decodings.flatMap((decoding) => stepsIn(decoding, span));
   const stats = summarise(steps);

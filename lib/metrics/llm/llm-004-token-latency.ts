@@ -135,7 +135,7 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
           mode,
           acrossTurns(windowMs, coTenants + 1, context.system),
         );
-        frontier.push(frontierRow(coTenants, mode, decodings, batch));
+        frontier.push(frontierRow(coTenants, mode, decodings, { batch, inTurns: context.system.turnMs !== undefined }));
         tokens.push(decodings.map(visibleNs));
         digests.push(...decodings.map((decoding) => decoding.digests));
         return decodings[0] as Decoding;

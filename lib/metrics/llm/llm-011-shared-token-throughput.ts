@@ -14,6 +14,7 @@ import { contextOf, processContext } from '../tenants/tenants.js';
 import { checksumOf, decoderCondition, otherLogits, readsWeights, sameTokens, SLACK } from './decoder-checks.js';
 import { decoderFields, withDecoder } from './decoder-plan.js';
 import {
+  type Counting,
   frontierFields,
   frontierRow,
   Generation,
@@ -67,6 +68,7 @@ interface Generated {
   runs: Run[];
   entered: ReturnType<typeof contextOf>;
   rotation: ReturnType<typeof rotationOf>;
+  counting: Counting;
 }
 
 const generate = (context: MeasureContext, plan: GenerationPlan, times: SharedTimes): Promise<Generated> =>
@@ -88,7 +90,8 @@ const generate = (context: MeasureContext, plan: GenerationPlan, times: SharedTi
         context.system,
         runs.map(({ decodings }) => decodings.map(visibleNs)),
       );
-      return { prepared, runs, entered: contextOf(scene.scene), rotation };
+      const counting = { batch: plan.workload.batch, inTurns: context.system.turnMs !== undefined };
+      return { prepared, runs, entered: contextOf(scene.scene), rotation, counting };
     },
     true,
   );
@@ -123,21 +126,23 @@ function sharesMemory({ weightBytes, l2Bytes, dramCeilingGbs }: PreparedDecoder,
 function judge(
   { workload, seed }: GenerationPlan,
   name: SharedTokenThroughputDetails['workload'],
-  { prepared, runs, entered, rotation }: Generated,
+  { prepared, runs, entered, rotation, counting }: Generated,
 ): Measured<SharedTokenThroughputDetails> {
   const { layers, hidden, heads, kvHeads, mlp, vocabulary } = prepared;
   const { weightBytes, l2Bytes, dramCeilingGbs, variant, promptVariant } = prepared;
   const frontier = runs.map(({ tenants, decodings }, i) =>
-    frontierRow(tenants - 1, MODES[i % MODES.length] as (typeof MODES)[number], decodings, workload.batch),
+    frontierRow(tenants - 1, MODES[i % MODES.length] as (typeof MODES)[number], decodings, counting),
   );
   const all = runs.flatMap(({ decodings }) => decodings);
-  const together = sharedTokens(runs[MODES.length]?.decodings ?? [], workload.batch);
+  const together = sharedTokens(runs[MODES.length]?.decodings ?? [], counting);
   const rate = together && rateOf(together);
   const checks = [
     {
       name: 'the tenants worked at the same time',
       passed: rate !== null,
-      detail: rate ? `${TENANTS} tenants` : 'one of them made no progress in the common time',
+      detail: rate
+        ? `${TENANTS} tenants`
+        : 'one of them made no progress in the common time, or not for a whole cycle of turns',
     },
     sameTokens(all.map(({ digests }) => digests)),
     readsWeights(prepared, all),

@@ -4,6 +4,7 @@ import type { System } from '../../systems/system.js';
 import { median } from '../../stats/median.js';
 import { count, described, quantity } from '../core/details.js';
 import { NS_PER_MS } from '../core/units.js';
+import { changesIn, type Times } from './turns.js';
 
 /** Turns of each tenant in a common window: fewer would measure where the window begins. */
 const TURNS_EACH = 4;
@@ -27,11 +28,8 @@ export const rotationField = v.optional(
   ),
 );
 
-/** When each tenant's tokens became visible, in ns. */
-type TokenTimes = readonly (readonly number[])[];
-
 /** Nothing where tenants run at the same time, or none had to wait. */
-export function rotationOf(system: System, runs: readonly TokenTimes[]): v.InferOutput<typeof rotationField> {
+export function rotationOf(system: System, runs: readonly Times[]): v.InferOutput<typeof rotationField> {
   const { turnMs } = system;
   const report = system.turns?.();
   if (turnMs === undefined || !report || report.switches.length === 0) return undefined;
@@ -53,19 +51,17 @@ export function rotationOf(system: System, runs: readonly TokenTimes[]): v.Infer
   };
 }
 
-/** Long enough for several turns of each tenant, where they take turns. */
-export const acrossTurns = (windowMs: number, tenants: number, { turnMs }: System): number =>
-  turnMs === undefined || tenants < 2 ? windowMs : Math.max(windowMs, TURNS_EACH * tenants * turnMs);
+/** Long enough for several turns of each tenant, and the switches between them, where they take turns. */
+export function acrossTurns(windowMs: number, tenants: number, system: System): number {
+  const { turnMs } = system;
+  if (turnMs === undefined || tenants < 2) return windowMs;
+  const full = system.turns?.().switches.filter(({ restoreMs }) => restoreMs > 0) ?? [];
+  const switchMs = full.length === 0 ? 0 : median(full.map(({ wholeMs }) => wholeMs)).value;
+  return Math.max(windowMs, TURNS_EACH * tenants * (turnMs + switchMs));
+}
 
 /** Goes by the tokens alone, whatever the switches say of themselves. */
-function firstTokenMs(runs: readonly TokenTimes[]): number | null {
-  const waits = runs.flatMap((tenants) => {
-    const tokens = tenants.flatMap((visible, tenant) => visible.map((ns) => ({ ns, tenant })));
-    tokens.sort((a, b) => a.ns - b.ns);
-    return tokens.slice(1).flatMap(({ ns, tenant }, i) => {
-      const before = tokens[i] as (typeof tokens)[number];
-      return before.tenant === tenant ? [] : [(ns - before.ns) / NS_PER_MS];
-    });
-  });
+function firstTokenMs(runs: readonly Times[]): number | null {
+  const waits = runs.flatMap(changesIn).map(({ before, first }) => (first.ns - before.ns) / NS_PER_MS);
   return waits.length === 0 ? null : median(waits).value;
 }

@@ -72,8 +72,10 @@ std::string join(RegionState* state, const Settings& settings, Role role) {
                                  settings.region + "' but received " + different + ".";
 }
 
+// Looks at the name only under the lock: without it, the name may become that of a new region meanwhile.
 bool is_abandoned(int fd) {
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0 || lseek(fd, 0, SEEK_END) != sizeof(RegionState)) return false;
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 || !SharedFile::has_name(fd) || lseek(fd, 0, SEEK_END) != sizeof(RegionState))
+    return false;
   void* at = mmap(nullptr, sizeof(RegionState), PROT_READ, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
   const auto* state = static_cast<const RegionState*>(at);

@@ -201,6 +201,13 @@ describe('turns that fail', () => {
     expect(ended.sort()).toEqual([11, 21]);
   });
 
+  it('end a process that starts later, which would wait for its turn for ever', async () => {
+    const { start, ended } = await failure({ keeps: true });
+    const later = start('3', 31);
+    expect(ended).toContain(31);
+    expect(later.isHeld).toBe(false);
+  });
+
   it('are those of processes that NVML does not list, of which nothing is proven', async () =>
     expect((await failure({ lists: false })).rotation.report().failure).toBe(
       'process 11 is on the card, but NVML does not list it by this PID',
