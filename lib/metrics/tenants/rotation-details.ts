@@ -57,7 +57,7 @@ export function acrossTurns(windowMs: number, tenants: number, system: System): 
   if (turnMs === undefined || tenants < 2) return windowMs;
   const full = system.turns?.().switches.filter(({ restoreMs }) => restoreMs > 0) ?? [];
   const switchMs = full.length === 0 ? 0 : median(full.map(({ wholeMs }) => wholeMs)).value;
-  return Math.max(windowMs, TURNS_EACH * tenants * (turnMs + switchMs));
+  return Math.max(windowMs, Math.ceil(TURNS_EACH * tenants * (turnMs + switchMs)));
 }
 
 /** Goes by the tokens alone, whatever the switches say of themselves. */
