@@ -82,6 +82,7 @@ export const ON_CARDS: Readonly<Record<string, Reasons>> = {
   'card=gtx-1650-4gb': {
     'LLM-001': 'attention needs compute capability 8.0 or higher; this GPU has 7.5.',
     'LLM-004': 'the decoder needs compute capability 8.0 or higher; this GPU has 7.5.',
+    'LLM-011': 'the decoder needs compute capability 8.0 or higher; this GPU has 7.5.',
     'LLM-008': 'matrix products of fp16 need compute capability 8.0 or higher; this GPU has 7.5.',
     'BW-003': '8 tenants do not fit: ',
   },
