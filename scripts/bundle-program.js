@@ -14,6 +14,8 @@ const entries = [
   'cli/main',
   'worker/main',
   'checkpoint/checkpoint-guardian',
+  'fleet/delivery',
+  'fleet/plan',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/container/container-guardian',
   'metrics/core/details',

@@ -3,21 +3,25 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { callProfileSchema } from '../dist/results/call-profile.js';
 import { comparisonDocumentSchema, metricResultSchema, runDocumentSchema } from '../dist/results/document.js';
+import { deliverySchema } from '../dist/fleet/delivery.js';
+import { planSchema } from '../dist/fleet/plan.js';
 import { withDetails } from './details.js';
 import { generated } from './generated.js';
 import { files } from './settings.js';
 import { withSharedParts } from './shared-schemas.js';
 
-// JSON has no infinity, so `finite` needs no counterpart.
+// JSON has no infinity, so `finite` needs no counterpart; what a `check` says, JSON Schema cannot.
 const schemaOf = (valibotSchema, definitions) =>
-  toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'], definitions });
+  toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite', 'check'], definitions });
 const ofResults = (valibotSchema) =>
   withSharedParts(withDetails(schemaOf(valibotSchema, { result: metricResultSchema }), schemaOf));
 
 const documents = [
-  ['run document', ofResults(runDocumentSchema), 'document'],
-  ['comparison document', ofResults(comparisonDocumentSchema), 'document'],
-  ['call profile', schemaOf(callProfileSchema), 'call-profile'],
+  ['run document', ofResults(runDocumentSchema), 'results/document'],
+  ['comparison document', ofResults(comparisonDocumentSchema), 'results/document'],
+  ['call profile', schemaOf(callProfileSchema), 'results/call-profile'],
+  ['fleet plan', schemaOf(planSchema), 'fleet/plan'],
+  ['fleet delivery', schemaOf(deliverySchema), 'fleet/delivery'],
 ];
 
 function textOf(title, { $schema, ...schema }) {
@@ -29,7 +33,7 @@ const fileOf = (title) => title.replace(' ', '-');
 
 for (const [title, schema, source] of documents)
   generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schema), {
-    source: `lib/results/${source}.ts`,
+    source: `lib/${source}.ts`,
     command: 'npm run schema',
   });
 

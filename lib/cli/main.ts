@@ -2,9 +2,11 @@
 /** Imports late: a start with LD_PRELOAD only restarts, and --help loads no measurement code. */
 import { descriptorShortage } from './files/descriptors.js';
 import { restartWithoutPreload } from './process/restart.js';
+import { tieToParent } from './process/tied.js';
 
 async function start(): Promise<void> {
   await restartWithoutPreload();
+  await tieToParent();
   const { main } = await import('./program.js');
   await main(process.argv);
 }

@@ -8,6 +8,7 @@ import { formats, reportFormats } from '../report/formats.js';
 import { shown } from '../report/text/screen.js';
 import { exitCodeOf, exitCodes } from './options/exit-codes.js';
 import { addBaseline, addGate, addGating, addHistory } from './options/gate-commands.js';
+import { addFleet } from './options/fleet-commands.js';
 import { addHelpExamples } from './options/help-examples.js';
 import type { RawCompareOptions } from './commands/compare.js';
 import type { RawExecOptions } from './comparing/exec-subjects.js';
@@ -83,6 +84,7 @@ export function program(): Command {
   addGate(root);
   addBaseline(root);
   addHistory(root);
+  addFleet(root);
   addCalibrate(root);
   root
     .command('init')

@@ -24,12 +24,13 @@ import { upToDate } from '../run/effects/judged.js';
 import { SUMMARY, whyNoResult } from './directories.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
+import { readWhole } from './whole-file.js';
 
 /** Name of the file in a comparison's directory that holds its systems, for --config. */
 export const SYSTEMS = 'systems.yaml';
 
 /** A comparison of 56 metrics, 4 systems and 10 rounds with a thousand raw samples each has 95 MB. */
-const MAX_MIB = 256;
+export const MAX_MIB = 256;
 
 export interface Saved {
   document: ResultDocument;
@@ -42,6 +43,9 @@ export async function readDocument(path: string): Promise<Saved> {
   const { file, text } = await readText(path);
   return plausible(upToDate(await withOwnSystems(file, checked(file, parsed(file, text)))));
 }
+
+/** The same of a text that was read already; `file` is its name in errors. */
+export const documentIn = (file: string, text: string): Saved => plausible(upToDate(checked(file, parsed(file, text))));
 
 /** The directory may have been moved since it was written. */
 async function withOwnSystems(file: string, document: ResultDocument): Promise<ResultDocument> {
@@ -74,25 +78,17 @@ async function readText(path: string): Promise<{ file: string; text: string }> {
         file,
         `it has ${Math.round(found.size / 2 ** 20)} MiB, ${MAX_MIB} at most are read: measure without --samples`,
       );
-    return { file, text: await readWhole(file, found.size) };
+    return { file, text: await textIn(file, found.size) };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw refused(file, whyUnreadable(error));
   }
 }
 
-/** Reads into one buffer of the file's size: collecting pieces takes three times the memory for a large file. */
-async function readWhole(file: string, size: number): Promise<string> {
+async function textIn(file: string, size: number): Promise<string> {
   const handle = await open(file);
   try {
-    const buffer = Buffer.allocUnsafe(size);
-    let length = 0;
-    while (length < size) {
-      const { bytesRead } = await handle.read(buffer, length, size - length, length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return buffer.toString('utf8', 0, length);
+    return (await readWhole(handle, size)).toString('utf8');
   } finally {
     await handle.close();
   }

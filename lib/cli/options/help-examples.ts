@@ -39,6 +39,8 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   'baseline list': ['baseline list --json'],
   'baseline remove': ['baseline remove main'],
   history: ['history OH-001', 'history overhead --results nightly --limit 10'],
+  fleet: ['fleet node --plan fleet --index 3'],
+  'fleet node': ['fleet node --plan fleet --index 3', 'fleet node --plan /shared/fleet --deliver stdout'],
   calibrate: ['calibrate --simulate', 'calibrate --tier quick --json calibration.json'],
   init: ['init', 'init gpu-gate'],
 };

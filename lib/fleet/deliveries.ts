@@ -1,0 +1,75 @@
+/** Finds and reads the deliveries in a fleet's folder, one at a time. */
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { UsageError } from '../errors/usage-error.js';
+import { documentIn, MAX_MIB, type Saved } from '../saved/read.js';
+import {
+  DELIVERIES,
+  DELIVERY,
+  DELIVERY_VERSION,
+  deliverySchema,
+  DOCUMENT,
+  type FleetDelivery,
+  sealOf,
+} from './delivery.js';
+import { bytesOf, jsonIn, UnreadableError } from './json-file.js';
+
+const KIND = { kind: 'fleet-delivery', version: DELIVERY_VERSION, schema: deliverySchema };
+const MOST_BYTES = 2 ** 20;
+const MOST_DOCUMENT_BYTES = MAX_MIB * 2 ** 20;
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
+
+/** The delivery of a task: null if it has not delivered, and a text if it did and why that cannot be read. */
+export async function readDelivery(fleet: string, index: number): Promise<FleetDelivery | string | null> {
+  const folder = join(fleet, DELIVERIES, String(index));
+  const found = await lstat(folder).catch(() => null);
+  if (found === null) return null;
+  if (found.isSymbolicLink()) return 'its folder is a symbolic link, which could lead anywhere';
+  const file = join(folder, DELIVERY);
+  if (!(await isThere(file))) return null;
+  const read = await jsonIn(file, { ...KIND, mostBytes: MOST_BYTES });
+  if (typeof read === 'string') return `${DELIVERY}: ${read}`;
+  return read.value.index === index ? read.value : `it says that it is of task ${read.value.index}`;
+}
+
+const inflate = promisify(gunzip);
+
+/** The document of a delivery that has one, or why it cannot be read. */
+export async function readDelivered(fleet: string, delivery: FleetDelivery): Promise<Saved | string> {
+  const { index, document: seal } = delivery;
+  try {
+    const packed = await bytesOf(join(fleet, DELIVERIES, String(index), DOCUMENT), MOST_DOCUMENT_BYTES);
+    if (sealOf(packed).sha256 !== seal?.sha256)
+      return `${DOCUMENT} is damaged: it has another checksum than ${DELIVERY} says`;
+    const text = await inflate(packed, { maxOutputLength: MOST_DOCUMENT_BYTES }).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw new UnreadableError(
+          error.code === 'ERR_BUFFER_TOO_LARGE'
+            ? `unpacked it has more than ${MAX_MIB} MiB`
+            : 'it is not complete gzip; it may have been cut off',
+        );
+      },
+    );
+    return documentIn(DOCUMENT, text.toString('utf8'));
+  } catch (error) {
+    if (error instanceof UnreadableError) return `${DOCUMENT}: ${error.why}`;
+    if (error instanceof UsageError) return error.message.replace(/\.$/, '');
+    throw error;
+  }
+}
+
+/** Indices of folders that no task of the plan has, and names that are none, as `deliveries` has them. */
+export async function foreignFolders(fleet: string, planned: ReadonlySet<number>): Promise<string[]> {
+  const names = await readdir(join(fleet, DELIVERIES)).catch(() => []);
+  // Folders aside are of deliveries that are being written, or were when their node died.
+  return names.filter(
+    (name) => !name.endsWith('.tmp') && !planned.has(/^(?:0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1),
+  );
+}
