@@ -48,7 +48,7 @@ async function build() {
     stripTypes();
   }
   await bundleProgram();
-  for (const file of ['report/html/page.css', 'report/html/page.js'])
+  for (const file of ['report/html/page.css', 'report/html/fleet.css', 'report/html/page.js'])
     copyFileSync(join(root, 'lib', file), join(root, 'dist', file));
   chmodSync(join(root, 'dist/cli/main.js'), 0o755);
   await bundleCharts();

@@ -16,6 +16,7 @@ const entries = [
   'checkpoint/checkpoint-guardian',
   'fleet/delivery',
   'fleet/plan',
+  'fleet/report/document',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/container/container-guardian',
   'metrics/core/details',

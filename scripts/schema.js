@@ -5,6 +5,7 @@ import { callProfileSchema } from '../dist/results/call-profile.js';
 import { comparisonDocumentSchema, metricResultSchema, runDocumentSchema } from '../dist/results/document.js';
 import { deliverySchema } from '../dist/fleet/delivery.js';
 import { planSchema } from '../dist/fleet/plan.js';
+import { fleetReportSchema, nodeVerdictSchema } from '../dist/fleet/report/document.js';
 import { withDetails } from './details.js';
 import { generated } from './generated.js';
 import { files } from './settings.js';
@@ -22,6 +23,8 @@ const documents = [
   ['call profile', schemaOf(callProfileSchema), 'results/call-profile'],
   ['fleet plan', schemaOf(planSchema), 'fleet/plan'],
   ['fleet delivery', schemaOf(deliverySchema), 'fleet/delivery'],
+  ['fleet report', withSharedParts(schemaOf(fleetReportSchema)), 'fleet/report/document'],
+  ['fleet node verdict', schemaOf(nodeVerdictSchema), 'fleet/report/document'],
 ];
 
 function textOf(title, { $schema, ...schema }) {
@@ -29,7 +32,7 @@ function textOf(title, { $schema, ...schema }) {
   return `${JSON.stringify({ $schema, $id, title: `gpu-virt-bench ${title}`, ...schema }, null, 2)}\n`;
 }
 
-const fileOf = (title) => title.replace(' ', '-');
+const fileOf = (title) => title.replaceAll(' ', '-');
 
 for (const [title, schema, source] of documents)
   generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schema), {

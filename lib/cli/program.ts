@@ -14,6 +14,7 @@ import type { RawCompareOptions } from './commands/compare.js';
 import type { RawExecOptions } from './comparing/exec-subjects.js';
 import type { RawRunOptions } from './options/options.js';
 import { JSON_OPTION, type RawJson } from './options/json-option.js';
+import { repeatable } from './options/option-values.js';
 import type { RawLoadOptions } from './commands/load.js';
 import type { RawMonitorOptions } from './commands/monitor.js';
 import type { RawProfileOptions } from './commands/profile.js';
@@ -109,8 +110,6 @@ const PROFILE = [
   '--profile <file|name>',
   'say what a program would pay for interception: the file that profile wrote, or a shipped one, eager, graphs, training or jax (default: none)',
 ] as const;
-
-const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
 /** Options on how a run measures, the same for one system and for several. */
 function addMeasuring(command: Command, tier: Tier): Command {

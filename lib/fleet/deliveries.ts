@@ -3,8 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { UsageError } from '../errors/usage-error.js';
-import { documentIn, MAX_MIB, type Saved } from '../saved/read.js';
+import { MAX_MIB } from '../saved/read.js';
 import {
   DELIVERIES,
   DELIVERY,
@@ -19,6 +18,9 @@ import { bytesOf, jsonIn, UnreadableError } from './json-file.js';
 const KIND = { kind: 'fleet-delivery', version: DELIVERY_VERSION, schema: deliverySchema };
 const MOST_BYTES = 2 ** 20;
 const MOST_DOCUMENT_BYTES = MAX_MIB * 2 ** 20;
+/** Documents shrink to a tenth; more than a hundredth is no document. */
+const MOST_SHRINKING = 100;
+const SMALL_BYTES = 2 ** 20;
 
 const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
@@ -41,26 +43,24 @@ export async function readDelivery(fleet: string, index: number): Promise<FleetD
 
 const inflate = promisify(gunzip);
 
-/** The document of a delivery that has one, or why it cannot be read. */
-export async function readDelivered(fleet: string, delivery: FleetDelivery): Promise<Saved | string> {
+/** The text of the document of a delivery that has one, or why it cannot be read. */
+export async function unpacked(fleet: string, delivery: FleetDelivery): Promise<{ text: string } | string> {
   const { index, document: seal } = delivery;
   try {
     const packed = await bytesOf(join(fleet, DELIVERIES, String(index), DOCUMENT), MOST_DOCUMENT_BYTES);
     if (sealOf(packed).sha256 !== seal?.sha256)
       return `${DOCUMENT} is damaged: it has another checksum than ${DELIVERY} says`;
-    const text = await inflate(packed, { maxOutputLength: MOST_DOCUMENT_BYTES }).catch(
-      (error: NodeJS.ErrnoException) => {
-        throw new UnreadableError(
-          error.code === 'ERR_BUFFER_TOO_LARGE'
-            ? `unpacked it has more than ${MAX_MIB} MiB`
-            : 'it is not complete gzip; it may have been cut off',
-        );
-      },
-    );
-    return documentIn(DOCUMENT, text.toString('utf8'));
+    const most = Math.min(MOST_DOCUMENT_BYTES, Math.max(SMALL_BYTES, MOST_SHRINKING * packed.length));
+    const text = await inflate(packed, { maxOutputLength: most }).catch((error: NodeJS.ErrnoException) => {
+      throw new UnreadableError(
+        error.code === 'ERR_BUFFER_TOO_LARGE'
+          ? `unpacked it has more than ${Math.round(most / 2 ** 20)} MiB`
+          : 'it is not complete gzip; it may have been cut off',
+      );
+    });
+    return { text: text.toString('utf8') };
   } catch (error) {
     if (error instanceof UnreadableError) return `${DOCUMENT}: ${error.why}`;
-    if (error instanceof UsageError) return error.message.replace(/\.$/, '');
     throw error;
   }
 }

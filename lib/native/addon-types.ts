@@ -811,6 +811,8 @@ export interface NativeDevice {
   computeCapability: string;
   multiprocessors: number;
   maxSmClockMhz: number | null;
+  powerLimitW: number | null;
+  vbios: string | null;
   pciBusId: string | null;
   migMode: 'enabled' | 'disabled' | 'not supported';
   persistenceMode: boolean | null;

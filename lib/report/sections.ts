@@ -8,7 +8,7 @@ import { SCENE_NOTE, SCENE_TITLE, sceneTable } from './tables/slowdowns.js';
 import type { DataTable } from './tables/table-data.js';
 import { spreadTable, tailTable } from './text/spread.js';
 
-export interface ReportSection {
+interface ReportSection {
   /** Id of the section, which is also its anchor in a page. */
   id: string;
   title: string;

@@ -166,6 +166,12 @@ export const gpuSchema = named(
     maxSmClockMhz: v.optional(
       described(v.nullable(count), 'Reported by NVML. Absent in the first documents of this schema.'),
     ),
+    powerLimitW: v.optional(
+      described(v.nullable(finite), 'The power limit that is set, as NVML reports it. Absent in earlier documents.'),
+    ),
+    vbios: v.optional(
+      described(v.nullable(v.string()), 'Version of the VBIOS, as NVML reports it. Absent in earlier documents.'),
+    ),
     pciBusId: v.nullable(v.string()),
     migMode: v.picklist(['enabled', 'disabled', 'not supported']),
     persistenceMode: v.nullable(v.boolean()),

@@ -63,6 +63,8 @@ struct Fields<DeviceInfo> : FieldsOf<DeviceInfo> {
     visit(GVB_FIELD(compute_capability));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(max_sm_clock_mhz));
+    visit(GVB_FIELD(power_limit_w));
+    visit(GVB_FIELD(vbios));
     visit(GVB_FIELD(pci_bus_id));
     visit(GVB_FIELD(mig_mode).one_of(kMigModes));
     visit(GVB_FIELD(persistence_mode));

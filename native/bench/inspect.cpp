@@ -36,6 +36,14 @@ DeviceInfo with_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, Device
   if (nvml.nvmlDeviceGetMaxClockInfo &&
       nvml.nvmlDeviceGetMaxClockInfo(handle, abi::NVML_CLOCK_SM, &clock) == NVML_SUCCESS)
     info.max_sm_clock_mhz = clock;
+  unsigned milliwatts = 0;
+  if (nvml.nvmlDeviceGetPowerManagementLimit &&
+      nvml.nvmlDeviceGetPowerManagementLimit(handle, &milliwatts) == NVML_SUCCESS)
+    info.power_limit_w = milliwatts / 1e3;
+  std::array<char, 64> vbios{};
+  if (nvml.nvmlDeviceGetVbiosVersion &&
+      nvml.nvmlDeviceGetVbiosVersion(handle, vbios.data(), vbios.size()) == NVML_SUCCESS)
+    info.vbios = vbios.data();
   if (nvml.nvmlDeviceGetPersistenceMode && nvml.nvmlDeviceGetPersistenceMode(handle, &mode) == NVML_SUCCESS)
     info.persistence_mode = mode != 0;
   return info;

@@ -25,7 +25,8 @@ struct DeviceInfo {
   std::string compute_capability;
   int multiprocessors = 0;
   std::optional<unsigned> max_sm_clock_mhz;
-  std::optional<std::string> pci_bus_id;
+  std::optional<double> power_limit_w;
+  std::optional<std::string> vbios, pci_bus_id;
   MigMode mig_mode = MigMode::kNotSupported;
   std::optional<bool> persistence_mode;
   std::optional<ComputeMode> compute_mode;

@@ -138,6 +138,8 @@ constexpr Key<CardSettings> kCardKeys[] = {
     count("performance_state", &CardSettings::performance_state, 0, 15),
     count("event_reasons", &CardSettings::event_reasons, 0, 0x1ff),
     quantity("power_w", &CardSettings::power_w, 0, 1e5),
+    quantity("power_limit_w", &CardSettings::power_limit_w, 0, 1e5),
+    count("vbios", &CardSettings::vbios, 0, 1000),
     count("memory_percent", &CardSettings::memory_percent, 0, 100),
 };
 

@@ -70,6 +70,8 @@ struct CardSettings {
   int64_t performance_state = 0;
   int64_t event_reasons = 0;
   double power_w = 120;
+  double power_limit_w = 700;
+  int64_t vbios = 1;  // the last part of its version
   int64_t memory_percent = 0;
   // For a MIG instance.
   int64_t parent = -1;   // the card it belongs to; -1: this is a card

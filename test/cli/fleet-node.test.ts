@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readDelivered, readDelivery } from '../../lib/fleet/deliveries.js';
+import { readDelivery, unpacked } from '../../lib/fleet/deliveries.js';
 import type { FleetDelivery } from '../../lib/fleet/delivery.js';
 import { FrameReader } from '../../lib/fleet/frames.js';
 import { interposerLibrary } from '../../lib/native/load.js';
@@ -30,7 +30,7 @@ describe('fleet node', () => {
     const delivery = await delivered(folder, 2);
     expect(delivery).toMatchObject({ plan: 'plan-1', index: 2, attempt: 1, node: 'n7', exitCode: 0 });
     expect(delivery.gpus).toEqual([document.gpu[0]?.uuid]);
-    expect(await readDelivered(folder, delivery)).toMatchObject({ document: { metrics: [{ id: 'OH-002' }] } });
+    expect(await unpacked(folder, delivery)).toEqual({ text: gunzipSync(packed).toString() });
     expect((await command(node(folder), environment)).code).toBe(0);
     expect(await delivered(folder, 2)).toMatchObject({ attempt: 2 });
     expect(readdirSync(join(folder, 'deliveries'))).toEqual(['2']);

@@ -69,6 +69,9 @@ const entries = [
   'stats/slope',
   'stats/figure-of-windows',
   'systems/kinds/container/container-guardian',
+  'fleet/delivery',
+  'fleet/plan',
+  'fleet/report/document',
   'checkpoint/checkpoint-guardian',
   'systems/kinds/mps/mps-guardian',
   'worker/main',
@@ -78,7 +81,7 @@ const entries = [
   'workloads/metrics/program-metrics',
 ].map((name) => `dist/${name}.js`);
 /** Files in dist/ other than compiled sources. */
-const pageFiles = ['dist/report/html/page.css', 'dist/report/html/page.js'];
+const pageFiles = ['dist/report/html/fleet.css', 'dist/report/html/page.css', 'dist/report/html/page.js'];
 const bundle = 'dist/report/charts/echarts.js';
 const notices = 'dist/report/charts/echarts.LICENSE.txt';
 

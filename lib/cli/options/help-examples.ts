@@ -39,7 +39,12 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   'baseline list': ['baseline list --json'],
   'baseline remove': ['baseline remove main'],
   history: ['history OH-001', 'history overhead --results nightly --limit 10'],
-  fleet: ['fleet node --plan fleet --index 3'],
+  fleet: ['fleet node --plan fleet --index 3', 'fleet report fleet --html fleet.html'],
+  'fleet report': [
+    'fleet report fleet --html fleet.html --json fleet.json',
+    "fleet report fleet --limit OH-001=6 --limit 'PCIE-*=20%'",
+    'fleet report fleet --node n17',
+  ],
   'fleet node': ['fleet node --plan fleet --index 3', 'fleet node --plan /shared/fleet --deliver stdout'],
   calibrate: ['calibrate --simulate', 'calibrate --tier quick --json calibration.json'],
   init: ['init', 'init gpu-gate'],

@@ -17,3 +17,6 @@ const checked =
       `Expected ${long} to be followed by ${value} but received ${quoted(text)}: give it, or leave ${long} out.`,
     );
   };
+
+/** Collects the values of an option that may be given several times. */
+export const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];

@@ -10,14 +10,15 @@ interface Asset {
   hash: string;
 }
 
-const read = (name: string): Asset => {
-  const text = readFileSync(join(packageRoot, 'dist/report/html', name), 'utf8').replaceAll('\r\n', '\n');
-  return { text, hash: `'sha256-${createHash('sha256').update(text).digest('base64')}'` };
-};
+const textOf = (name: string): string =>
+  readFileSync(join(packageRoot, 'dist/report/html', name), 'utf8').replaceAll('\r\n', '\n');
 
-let assets: { style: Asset; script: Asset } | undefined;
+const assetOf = (text: string): Asset => ({
+  text,
+  hash: `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+});
 
-export function pageAssets() {
-  assets ??= { style: read('page.css'), script: read('page.js') };
-  return assets;
+/** The style sheet of every page, followed by those that this one needs as well. */
+export function pageAssets(more: readonly string[] = []) {
+  return { style: assetOf(['page.css', ...more].map(textOf).join('')), script: assetOf(textOf('page.js')) };
 }

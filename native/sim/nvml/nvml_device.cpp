@@ -59,6 +59,11 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* text, unsigned size) {
   return sim::text_of(sim::card_uuid_text(index), text, size);
 }
 
+nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t device, char* text, unsigned size) {
+  GVB_SIM_NVML_DEVICE(nvmlDeviceGetVbiosVersion, device);
+  return sim::text_of("simulated." + std::to_string(sim::nvml_region().settings().card(index).vbios), text, size);
+}
+
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetMemoryInfo, device);
   if (sim::card_settings(index).integrated != 0) return NVML_ERROR_NOT_SUPPORTED;
@@ -117,6 +122,12 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned* milliwatts) 
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetPowerUsage, device);
   return sim::constant(milliwatts,
                        static_cast<unsigned>(std::lround(1e3 * sim::nvml_region().settings().card(index).power_w)));
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned* milliwatts) {
+  GVB_SIM_NVML_DEVICE(nvmlDeviceGetPowerManagementLimit, device);
+  return sim::constant(
+      milliwatts, static_cast<unsigned>(std::lround(1e3 * sim::nvml_region().settings().card(index).power_limit_w)));
 }
 
 nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* millijoules) {

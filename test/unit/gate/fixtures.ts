@@ -16,7 +16,8 @@ export type Measured = number | Partial<MetricResult>;
 export type Values = Record<string, Record<string, Measured[]>>;
 
 export function card(change: Partial<GpuInfo> = {}): GpuInfo {
-  const { visibleMemoryBytes: _, ...gpu } = device(0);
+  // Documents of before they were recorded.
+  const { visibleMemoryBytes: _, powerLimitW: _limit, vbios: _vbios, ...gpu } = device(0);
   return { ...gpu, simulated: false, ...change };
 }
 

@@ -73,6 +73,8 @@ export function device(index: number, change: Partial<NativeDevice> = {}): Nativ
     computeCapability: '9.0',
     multiprocessors: 132,
     maxSmClockMhz: 1980,
+    powerLimitW: 700,
+    vbios: '96.00.00.00.01',
     pciBusId: null,
     migMode: 'disabled',
     persistenceMode: true,
