@@ -36,6 +36,14 @@ describe('fleet node', () => {
     expect(readdirSync(join(folder, 'deliveries'))).toEqual(['2']);
   });
 
+  it('records VBIOS and power limit, in which fleets differ', async () => {
+    const folder = fleetFolder(planOf(1, { arguments: ['--simulate', 'OH-002', '--iterations', '20'] }));
+    await start(node(folder, '--index', '0'), {}, 'vbios=7,power_limit_w=450').done;
+    const found = await unpacked(folder, await delivered(folder, 0));
+    const { gpu } = parseDocument((found as { text: string }).text);
+    expect(gpu[0]).toMatchObject({ vbios: 'simulated.7', powerLimitW: 450 });
+  });
+
   it('delivers the code of a command that cannot measure, with its error', async () => {
     const folder = fleetFolder(planOf(1, { arguments: ['OH-999'] }));
     const { code, stderr } = await command(node(folder, '--index', '0'));

@@ -33,7 +33,7 @@ export interface Gathered {
 }
 
 /** How many deliveries are read while one is judged. */
-const AHEAD = 4;
+const AHEAD = 8;
 /** A larger one is read alone. */
 const SMALL_BYTES = 2 ** 20;
 

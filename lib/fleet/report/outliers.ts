@@ -173,6 +173,8 @@ const quantilesOf = ({ rows, slots }: Column, i: number): Float64Array =>
     ((slots[i] as number) + 1) * QUANTILES.length,
   );
 
+const sumOf = (values: ArrayLike<number>): number => Array.from(values).reduce((sum, value) => sum + value, 0);
+
 /** Null for series that have no distributions. */
 function distributionTests(column: Column, of: Series, least: number): Tested {
   if (of.baseline !== null || 'absolute' in of.delta || of.isExact) return null;
@@ -187,13 +189,13 @@ function distributionTests(column: Column, of: Series, least: number): Tested {
   );
   if (scale !== 'log') return scale;
   const common = QUANTILES.map((_, k) => robustOf(distributions.map((each) => each[k] as number)).median);
-  const size = common.reduce((sum, each) => sum + each, 0);
-  const shifts = distributions.map(
-    (each) => each.reduce((sum, value, k) => sum + value - (common[k] as number), 0) / size,
-  );
-  const distances = distributions.map(
-    (each) => each.reduce((sum, value, k) => sum + Math.abs(value - (common[k] as number)), 0) / size,
-  );
+  const size = sumOf(common);
+  const shifts = distributions.map((each) => sumOf(each) / size - 1);
+  // From 0 for equal distributions to 1, as part of the larger of both.
+  const distances = distributions.map((each) => {
+    const apart = each.reduce((sum, value, k) => sum + Math.abs(value - (common[k] as number)), 0);
+    return apart / Math.max(size, sumOf(each));
+  });
   // Roots of distances have tails as light as those of a normal distribution, which the score expects, or lighter.
   const roots = distances.map(Math.sqrt);
   const robust = robustOf(roots);

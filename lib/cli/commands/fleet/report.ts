@@ -27,8 +27,9 @@ export async function report(folder: string, raw: RawFleetReportOptions): Promis
   const code = verdict ? codeOf(verdict) : found.coverage.delivered > 0 ? exitCodes.ok : exitCodes.failed;
   process.exitCode = code;
   const unwritten = await written(found, outputs);
-  found.warnings.forEach(warn);
   const toStdout = outputs.some(({ target }) => target === STDOUT);
+  // The text has them.
+  if (toStdout || verdict) found.warnings.forEach(warn);
   const untold = toStdout ? null : await failureOf(told(found, verdict));
   const failures = [...unwritten, ...(untold ? [untold] : [])];
   sayUnwritten(failures);
