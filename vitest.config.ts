@@ -81,7 +81,7 @@ export default defineConfig({
           ...parallel,
           name: 'behaviour',
           isolate: false,
-          include: ['test/{cli,native,package,workers}/**/*.test.ts'],
+          include: ['test/{cli,native,package,slurm,workers}/**/*.test.ts'],
         },
       },
       // Run by npm run test:browser, which needs Chromium.
