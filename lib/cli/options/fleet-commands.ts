@@ -1,8 +1,12 @@
 /** The commands that measure many nodes by the scheduler that they have. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { done } from '../process/done.js';
+import type { RawCollectOptions } from '../commands/fleet/collect.js';
 import type { RawNodeOptions } from '../commands/fleet/node.js';
 import type { RawFleetReportOptions } from '../commands/fleet/report.js';
+import type { RawSlurmOptions } from '../commands/fleet/slurm.js';
+import type { RawSubmitOptions } from '../commands/fleet/submit.js';
+import { JSON_OPTION, type RawJson } from './json-option.js';
 import { refusingOptionsAsValues, repeatable } from './option-values.js';
 
 export function addFleet(root: Command): void {
@@ -46,5 +50,89 @@ export function addFleet(root: Command): void {
     .action(async (folder: string, raw: RawFleetReportOptions) =>
       done((await import('../commands/fleet/report.js')).report(folder, raw)),
     );
+  addSlurm(fleet);
+  addAfterwards(fleet);
   fleet.commands.forEach(refusingOptionsAsValues);
+}
+
+function addSlurm(fleet: Command): void {
+  fleet
+    .command('slurm')
+    .description('Write the plan and the scripts that measure each node once by Slurm')
+    .argument(
+      '[words...]',
+      'selectors of run, or after -- run or compare with its arguments (default: run, the set of a first run)',
+    )
+    .requiredOption(
+      '--output <dir>',
+      'the folder of the fleet, which every node sees (default: none, it must be given)',
+    )
+    .addOption(
+      new Option(
+        '--nodelist <names>',
+        'the nodes to measure, e.g. gpu[01-16] (default: all of the partition that have GPUs and take jobs)',
+      ).conflicts('nodes'),
+    )
+    .option('--nodes <n>', 'so many nodes in place of named ones, as one array job (default: none)')
+    .option('--partition <name>', 'the partition of the jobs (default: that of the cluster)')
+    .option('--account <name>', 'the account that pays (default: that of the user)')
+    .option('--qos <name>', 'the quality of service (default: that of the user)')
+    .option('--time <limit>', 'time limit of a task, as sbatch reads it (default: that of the partition)')
+    .option('--gres <list>', 'what a task gets of its node; none: nothing is asked for', 'gpu:1')
+    .option('--share', 'leave the rest of a node to other jobs (default: a task has its node alone)')
+    .option(
+      '--sbatch-option <option>',
+      'a further option, e.g. --sbatch-option=--constraint=h100 (default: none)',
+      repeatable,
+    )
+    .option(
+      '--env <name[=value]>',
+      'a variable of the tasks, which stands in the script: set, or as it is here; repeatable (default: none)',
+      repeatable,
+    )
+    .option('--container-image <image>', 'run the tasks in this image, which has gpu-virt-bench (default: none)')
+    .option('--container-runtime <name>', 'what runs the image: pyxis or apptainer', 'pyxis')
+    .option(
+      '--tool <path>',
+      'the gpu-virt-bench that tasks start (default: this one; in a container the one in its PATH)',
+    )
+    .option('--submit', 'send the jobs with sbatch (default: only write them)')
+    .action(async (words: string[], raw: RawSlurmOptions) =>
+      done((await import('../commands/fleet/slurm.js')).slurm(words, raw)),
+    );
+}
+
+/** What is the same for every scheduler. */
+function addAfterwards(fleet: Command): void {
+  const folder = ['<dir>', 'the folder of the fleet, with its plan.json'] as const;
+  fleet
+    .command('submit')
+    .description('Send the tasks of a plan that have not delivered and do not wait or run')
+    .argument(...folder)
+    .option('--refused', 'also those that delivered no results, e.g. because the layer was not active (default: off)')
+    .action(async (dir: string, raw: RawSubmitOptions) =>
+      done((await import('../commands/fleet/submit.js')).submit(dir, raw)),
+    );
+  fleet
+    .command('status')
+    .description('Show which tasks wait, run, have delivered, were refused or are silent')
+    .argument(...folder)
+    .option(
+      JSON_OPTION,
+      'as JSON, into a file or on stdout (default: counts, and a line for each that has not delivered)',
+    )
+    .action(async (dir: string, raw: RawJson) => done((await import('../commands/fleet/status.js')).status(dir, raw)));
+  fleet
+    .command('collect')
+    .description('Check every delivery and its document; exit with 1 if a task has none that counts')
+    .argument(...folder)
+    .option(
+      '--from <file>',
+      'take deliveries from this log of fleet node --deliver stdout; repeatable (default: none)',
+      repeatable,
+    )
+    .option(JSON_OPTION, 'as JSON, into a file or on stdout (default: as fleet status)')
+    .action(async (dir: string, raw: RawCollectOptions) =>
+      done((await import('../commands/fleet/collect.js')).collect(dir, raw)),
+    );
 }

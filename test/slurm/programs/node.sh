@@ -3,6 +3,9 @@
 # Usage: node.sh FOLDER NODE
 set -eu
 exec unshare --pid --fork --kill-child --mount --mount-proc sh -c '
+  # A machine that starts again has another one, by which files of ended processes are known.
+  tr -dc 0-9a-f </dev/urandom | head -c 36 >"$1/nodes/$2/boot-id"
+  mount --bind "$1/nodes/$2/boot-id" /proc/sys/kernel/random/boot_id
   mount --bind "$1/nodes/$2" "$1/local"
   export SLURM_CONF="$1/etc/slurm.conf"
   slurmd -D -N "$2" >>"$1/log/$2" 2>&1 &

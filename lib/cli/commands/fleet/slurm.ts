@@ -1,0 +1,131 @@
+/** `gpu-virt-bench fleet slurm` writes the plan and the scripts of a fleet for Slurm, and sends them if asked to. */
+import { randomBytes } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { toolVersion } from '../../../environment/tool.js';
+import { quoted, UsageError } from '../../../errors/usage-error.js';
+import { type FleetPlan, PLAN_VERSION, planSchema } from '../../../fleet/plan.js';
+import {
+  type JobSettings,
+  LOGS,
+  MERGE_SCRIPT,
+  mergeScript,
+  TASK_SCRIPT,
+  taskScript,
+} from '../../../fleet/slurm/job-script.js';
+import { nodesIn } from '../../../fleet/slurm/node-list.js';
+import { gpuNodes } from '../../../fleet/slurm/gpu-nodes.js';
+import { slurm as scheduler } from '../../../fleet/slurm/slurm.js';
+import { packageRoot } from '../../../package-root.js';
+import { issueText } from '../../../results/issue-text.js';
+import { plain } from '../../../results/text/plain.js';
+import { commandLine } from '../../../results/text/command-line.js';
+import { inFleet, writeFleet } from '../../files/fleet-folder.js';
+import { makeDirectory } from '../../files/output.js';
+import { exitCodes } from '../../options/exit-codes.js';
+import { say, warn } from '../../terminal/talk.js';
+import { sendMissing } from './submit.js';
+
+export interface RawSlurmOptions {
+  output: string;
+  nodelist?: string;
+  nodes?: string;
+  partition?: string;
+  account?: string;
+  qos?: string;
+  time?: string;
+  gres: string;
+  share?: true;
+  sbatchOption?: string[];
+  env?: string[];
+  containerImage?: string;
+  containerRuntime: string;
+  tool?: string;
+  submit?: true;
+}
+
+export async function slurm(words: readonly string[], raw: RawSlurmOptions): Promise<number> {
+  const folder = resolve(raw.output);
+  const plan = planOf(words, await tasksOf(raw));
+  const settings = settingsOf(folder, plan, raw);
+  // Both refuse what must not be in a script, before anything is written.
+  const files = { [TASK_SCRIPT]: taskScript(settings), [MERGE_SCRIPT]: mergeScript(settings) };
+  return inFleet(folder, '--output', async () => {
+    await makeDirectory(join(folder, LOGS), '--output');
+    await writeFleet(folder, plan, files);
+    say(`Wrote the plan of ${plan.tasks.length} tasks and its scripts to ${plain(folder)}.`);
+    if (raw.submit) return sendMissing(scheduler, { folder, plan, withRefused: false });
+    say(`Send it with: ${commandLine(['fleet', 'submit', raw.output])}`);
+    return exitCodes.ok;
+  });
+}
+
+const MOST_NODES = 100_000;
+
+async function tasksOf({ nodelist, nodes, partition }: RawSlurmOptions): Promise<FleetPlan['tasks']> {
+  if (nodes !== undefined) {
+    const count = /^[1-9]\d{0,5}$/.test(nodes) ? Number(nodes) : NaN;
+    if (!(count <= MOST_NODES))
+      throw new UsageError(`Expected --nodes to be an integer from 1 to ${MOST_NODES} but received ${quoted(nodes)}.`);
+    return Array.from({ length: count }, (_, index) => ({ index }));
+  }
+  if (nodelist !== undefined) return nodesIn(nodelist, '--nodelist').map((node, index) => ({ index, node }));
+  const { names, unusable } = await gpuNodes(partition);
+  if (unusable.length > 0) warn(`Nodes that take no jobs are left out: ${unusable.join(', ')}.`);
+  if (names.length > 0) return names.map((node, index) => ({ index, node }));
+  throw new UsageError(
+    'Expected nodes with GPUs but sinfo lists none that take jobs: name them with --nodelist, or how many with --nodes.',
+  );
+}
+
+function planOf(words: readonly string[], tasks: FleetPlan['tasks']): FleetPlan {
+  const [first, ...rest] = words;
+  const isNamed = first === 'run' || first === 'compare';
+  const created = new Date().toISOString();
+  const plan: v.InferInput<typeof planSchema> = {
+    kind: 'fleet-plan',
+    schemaVersion: PLAN_VERSION,
+    tool: { name: 'gpu-virt-bench', version: toolVersion() },
+    id: `${created.slice(0, 10)}-${randomBytes(4).toString('hex')}`,
+    created,
+    scheduler: 'slurm',
+    tasks,
+    command: isNamed ? first : 'run',
+    arguments: isNamed ? rest : [...words],
+  };
+  const checked = v.safeParse(planSchema, plan, { abortEarly: true });
+  if (checked.success) return checked.output;
+  throw new UsageError(
+    `Expected a command that a node can run but received one of which ${issueText(checked.issues[0])}.`,
+  );
+}
+
+function settingsOf(folder: string, { id }: FleetPlan, raw: RawSlurmOptions): JobSettings {
+  const { partition, account, qos, time, containerImage: image } = raw;
+  const given = Object.entries({ partition, account, qos, time }).filter(([, value]) => value !== undefined);
+  const here = [process.execPath, join(packageRoot, 'dist/cli/main.js')];
+  const inImage = image === undefined ? here : ['gpu-virt-bench'];
+  return {
+    folder,
+    id,
+    version: toolVersion(),
+    tool: raw.tool === undefined ? inImage : [raw.tool],
+    mergeTool: raw.tool === undefined || image !== undefined ? here : [raw.tool],
+    isShared: raw.share === true,
+    gres: raw.gres,
+    options: Object.fromEntries(given),
+    further: raw.sbatchOption ?? [],
+    environment: Object.fromEntries((raw.env ?? []).map(variableOf)),
+    container: image === undefined ? null : { runtime: raw.containerRuntime, image },
+  };
+}
+
+function variableOf(text: string): [string, string] {
+  const [name = '', ...value] = text.split('=');
+  if (value.length > 0) return [name, value.join('=')];
+  const own = process.env[name];
+  if (own !== undefined) return [name, own];
+  throw new UsageError(
+    `Expected --env to name a variable that is set here, or NAME=value, but received ${quoted(text)}.`,
+  );
+}

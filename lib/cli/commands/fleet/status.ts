@@ -1,0 +1,32 @@
+/** `gpu-virt-bench fleet status` */
+import { messageOf } from '../../../errors/message-of.js';
+import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
+import type { ScheduledTask } from '../../../fleet/scheduler.js';
+import { readSubmissions } from '../../../fleet/submissions.js';
+import { statesOf } from '../../../fleet/task-state.js';
+import { checkJson, type RawJson, writeJson } from '../../options/json-option.js';
+import { exitCodes } from '../../options/exit-codes.js';
+import { writeText } from '../../files/output.js';
+import { warn } from '../../terminal/talk.js';
+import { fleetJson, fleetText } from './fleet-text.js';
+import { schedulerOf } from './submit.js';
+
+export async function status(folder: string, { json }: RawJson): Promise<number> {
+  await checkJson(json);
+  const plan = await readPlan(folder);
+  const states = await statesOf(folder, plan, await scheduledTasks(folder, plan));
+  await (json === undefined ? writeText(fleetText(states)) : writeJson(json, fleetJson(states)));
+  return exitCodes.ok;
+}
+
+/** Null if nobody can be asked, which is said. */
+export async function scheduledTasks(folder: string, plan: FleetPlan): Promise<ScheduledTask[] | null> {
+  if (plan.scheduler === 'none') return null;
+  const submissions = await readSubmissions(folder, plan);
+  try {
+    return await schedulerOf(plan).tasks(plan, submissions);
+  } catch (error) {
+    warn(`${messageOf(error)} States are of the deliveries alone.`);
+    return null;
+  }
+}

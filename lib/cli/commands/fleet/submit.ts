@@ -1,0 +1,125 @@
+/** `gpu-virt-bench fleet submit` sends the tasks of a plan that have not delivered and do not wait or run. */
+import { messageOf } from '../../../errors/message-of.js';
+import { UsageError } from '../../../errors/usage-error.js';
+import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
+import type { ScheduledTask, Scheduler } from '../../../fleet/scheduler.js';
+import { slurm } from '../../../fleet/slurm/slurm.js';
+import { readSubmissions, type Submission } from '../../../fleet/submissions.js';
+import { isMissing, statesOf, type TaskState } from '../../../fleet/task-state.js';
+import { plain } from '../../../results/text/plain.js';
+import { inFleet, tidyDeliveries, writeSubmissions } from '../../files/fleet-folder.js';
+import { exitCodes } from '../../options/exit-codes.js';
+import { say } from '../../terminal/talk.js';
+
+export interface RawSubmitOptions {
+  refused?: true;
+}
+
+/** Throws UsageError for a plan that no scheduler here knows. */
+export function schedulerOf({ scheduler }: FleetPlan): Scheduler {
+  if (scheduler === 'slurm') return slurm;
+  throw new UsageError(
+    scheduler === 'none'
+      ? 'Expected a plan for a scheduler but received one without: start fleet node on each node yourself.'
+      : `Expected a plan for slurm but received one for ${scheduler}.`,
+  );
+}
+
+export async function submit(folder: string, { refused }: RawSubmitOptions): Promise<number> {
+  const plan = await readPlan(folder);
+  const scheduler = schedulerOf(plan);
+  return inFleet(folder, 'the folder of the fleet', () =>
+    sendMissing(scheduler, { folder, plan, withRefused: refused === true }),
+  );
+}
+
+interface Submitting {
+  folder: string;
+  plan: FleetPlan;
+  withRefused: boolean;
+}
+
+/** Between two tasks, so that none is sent that is not noted. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  const error = Object.assign(new Error('interrupted.'), { name: 'InterruptedError' });
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => controller.abort(error));
+  return controller.signal;
+}
+
+/** Runs while the folder is locked. */
+export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefused }: Submitting): Promise<number> {
+  const submissions = await readSubmissions(folder, plan);
+  const scheduled = await scheduler.tasks(plan, submissions);
+  const before = await statesOf(folder, plan, scheduled);
+  await tidyDeliveries(folder, endedOf(before));
+  const states = await statesOf(folder, plan, scheduled);
+  const missing = states.filter((task) => isMissing(task, withRefused));
+  const waiting = scheduled.filter(({ state, index }) => state !== 'ended' && index !== null);
+  if (missing.length === 0 && (waiting.length === 0 || hasMerge(scheduled))) {
+    say(`Nothing to send: ${waiting.length} tasks wait or run, the others have delivered${refusedText(states)}.`);
+    return exitCodes.ok;
+  }
+  const planned = new Map(plan.tasks.map(({ index, node }) => [index, node]));
+  const sending = scheduler.send(folder, plan, {
+    tasks: missing.map(({ index }) => ({ index, node: planned.get(index) })),
+    notOn: deliveredNodes(states),
+    alsoAfter: waiting.map(({ job }) => job),
+    signal: interruption(),
+  });
+  return noted(sending, { folder, plan, submissions, missing });
+}
+
+const hasMerge = (scheduled: readonly ScheduledTask[]): boolean =>
+  scheduled.some(({ index, state }) => index === null && state === 'waiting');
+
+/** Tasks of which no node writes a delivery now. */
+export const endedOf = (states: readonly TaskState[]): Set<number> =>
+  new Set(states.filter(({ isUnderWay }) => !isUnderWay).map(({ index }) => index));
+
+const deliveredNodes = (states: readonly TaskState[]): string[] => [
+  ...new Set(states.flatMap(({ node, delivery }) => (delivery !== null && node !== null ? [node] : []))),
+];
+
+/** How often what was sent is noted while more is sent; jobs that were not noted are found by their names. */
+const NOTE_MS = 1_000;
+
+async function noted(
+  sending: AsyncGenerator<Submission>,
+  {
+    folder,
+    plan,
+    submissions,
+    missing,
+  }: Omit<Submitting, 'withRefused'> & {
+    missing: readonly TaskState[];
+    submissions: readonly Submission[];
+  },
+): Promise<number> {
+  const all = [...submissions];
+  let lastNote = 0;
+  try {
+    for await (const submission of sending) {
+      all.push(submission);
+      if (Date.now() - lastNote < NOTE_MS) continue;
+      await writeSubmissions(folder, plan, all);
+      lastNote = Date.now();
+    }
+  } catch (error) {
+    const sent = all.slice(submissions.length).reduce((count, { indices }) => count + indices.length, 0);
+    say(
+      `Sent ${sent} of ${missing.length} tasks, then: ${plain(messageOf(error))} fleet submit sends the others, and the job that merges.`,
+    );
+    throw error;
+  } finally {
+    await writeSubmissions(folder, plan, all);
+  }
+  const merge = all.at(-1)?.job;
+  say(`Sent ${missing.length} of ${plan.tasks.length} tasks; job ${merge} merges when they have ended.`);
+  return exitCodes.ok;
+}
+
+function refusedText(states: readonly TaskState[]): string {
+  const count = states.filter(({ state }) => state === 'refused').length;
+  return count === 0 ? '' : `, of which ${count} are refused: --refused sends them again`;
+}

@@ -1,0 +1,28 @@
+/** The nodes that Slurm would give GPUs of. */
+import { askSlurm } from './program.js';
+
+interface FoundNodes {
+  names: string[];
+  /** Nodes that take no jobs now, with the state that they are in. */
+  unusable: string[];
+}
+
+/** What sinfo calls nodes on which a job would wait for an administrator. */
+const UNUSABLE = /^(?:down|drain|drained|draining|fail|failing|error|maint|future|unknown|inval|power|reboot)/;
+
+/** Throws BenchError if Slurm cannot be asked. */
+export async function gpuNodes(partition: string | undefined): Promise<FoundNodes> {
+  const args = ['--noheader', '--Node', '--format=%N|%T|%G'];
+  const listed = await askSlurm('sinfo', [...args, ...(partition === undefined ? [] : [`--partition=${partition}`])]);
+  const found = new Map<string, string>();
+  for (const line of listed.split('\n')) {
+    // One line for each partition that the node is in; the state may end with a mark.
+    const [name = '', state = '', gres = ''] = line.split('|').map((text) => text.trim());
+    if (name !== '' && /\bgpu\b/.test(gres)) found.set(name, state);
+  }
+  const isUsable = ([, state]: [string, string]) => !UNUSABLE.test(state) && !state.includes('*');
+  return {
+    names: [...found].filter(isUsable).map(([name]) => name),
+    unusable: [...found].filter((each) => !isUsable(each)).map(([name, state]) => `${name} (${state})`),
+  };
+}

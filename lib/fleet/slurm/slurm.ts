@@ -1,0 +1,67 @@
+/** Slurm as the scheduler of a fleet. */
+import { join } from 'node:path';
+import { BenchError } from '../../errors/bench-error.js';
+import { quoted } from '../../errors/usage-error.js';
+import { plain } from '../../results/text/plain.js';
+import type { Scheduler, Sending } from '../scheduler.js';
+import type { Submission } from '../submissions.js';
+import { jobName, MERGE_SCRIPT, TASK_SCRIPT } from './job-script.js';
+import { askSlurm } from './program.js';
+import { jobsOf } from './queue.js';
+
+/**
+ * A task for a named node is a job of its own, because an array has one list of nodes for all its tasks, and does not
+ * promise that each runs on another one. Tasks for any node are one array.
+ */
+export const slurm: Scheduler = {
+  tasks: jobsOf,
+  async *send(folder, { id }, { tasks, notOn, alsoAfter, signal }) {
+    const after = [...alsoAfter];
+    const script = join(folder, TASK_SCRIPT);
+    for (const { index, node } of tasks) {
+      if (node === undefined) continue;
+      signal.throwIfAborted();
+      const job = await submitted([`--job-name=${jobName(id)}-${index}`, `--nodelist=${node}`, script, String(index)]);
+      after.push(job);
+      yield noted(job, [index]);
+    }
+    const anywhere = tasks.filter(({ node }) => node === undefined).map(({ index }) => index);
+    if (anywhere.length > 0) {
+      signal.throwIfAborted();
+      const job = await submitted([`--array=${ranges(anywhere)}`, ...elsewhere(notOn), script]);
+      after.push(job);
+      yield noted(job, anywhere);
+    }
+    signal.throwIfAborted();
+    const merge = await submitted([`--dependency=afterany:${after.join(':')}`, join(folder, MERGE_SCRIPT)]);
+    yield noted(merge, []);
+  },
+};
+
+const elsewhere = (notOn: Sending['notOn']): string[] => (notOn.length === 0 ? [] : [`--exclude=${notOn.join(',')}`]);
+
+const noted = (job: string, indices: number[]): Submission => ({
+  job,
+  indices,
+  submitted: new Date().toISOString(),
+});
+
+/** The id of the job. */
+async function submitted(args: readonly string[]): Promise<string> {
+  const printed = await askSlurm('sbatch', ['--parsable', ...args]);
+  // "ID" or "ID;CLUSTER"
+  const [, job] = /^(\d+)(?:;.*)?$/.exec(printed.trim()) ?? [];
+  if (job !== undefined) return job;
+  throw new BenchError('SYSTEM', `sbatch printed ${quoted(plain(printed.trim()))} and no id of a job.`);
+}
+
+/** `0-3,7`: shorter than the indices one by one. */
+function ranges(indices: readonly number[]): string {
+  const found: [number, number][] = [];
+  for (const index of [...indices].sort((a, b) => a - b)) {
+    const last = found.at(-1);
+    if (last?.[1] === index - 1) last[1] = index;
+    else found.push([index, index]);
+  }
+  return found.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(',');
+}
