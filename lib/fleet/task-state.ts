@@ -56,6 +56,7 @@ const underWay = ({ state, word }: ScheduledTask): How =>
 
 /** Its document says why; the last line that the command printed does not. */
 const NOT_ACTIVE = 5;
+const INTERRUPTED = 130;
 
 function delivered(plan: FleetPlan, delivery: FleetDelivery | null): How | null {
   if (delivery === null) return null;
@@ -63,7 +64,8 @@ function delivered(plan: FleetPlan, delivery: FleetDelivery | null): How | null 
   if (hasResults(delivery)) return { state: 'delivered', why: null };
   const { exitCode, message } = delivery;
   if (exitCode === NOT_ACTIVE) return { state: 'refused', why: 'exit code 5: a system was not proven active' };
-  return { state: 'refused', why: message ?? (exitCode === null ? 'a signal ended it' : `exit code ${exitCode}`) };
+  if (wasInterrupted(delivery)) return { state: 'refused', why: 'it was interrupted' };
+  return { state: 'refused', why: message ?? `exit code ${exitCode}` };
 }
 
 function absent(job: ScheduledTask | undefined, wasAsked: boolean): How {
@@ -92,10 +94,13 @@ function misplaced(plan: FleetPlan, states: readonly TaskState[]): TaskState[] {
   });
 }
 
+/** By a signal that killed the command, or by one that it ended after. */
+const wasInterrupted = ({ exitCode }: FleetDelivery): boolean => exitCode === null || exitCode === INTERRUPTED;
+
 /** Tasks that have to be sent: those without a delivery that count and, if asked for, those that were refused. */
 export const isMissing = ({ state, isUnderWay, delivery }: TaskState, withRefused: boolean): boolean => {
   if (isUnderWay || state === 'delivered') return false;
-  // Results of another node, or a damaged delivery: the node itself has not answered.
-  const isAnswer = state === 'refused' && delivery !== null && !hasResults(delivery);
+  // Results of another node, a damaged delivery, an interrupted measurement: the node itself has not answered.
+  const isAnswer = state === 'refused' && delivery !== null && !hasResults(delivery) && !wasInterrupted(delivery);
   return withRefused || !isAnswer;
 };

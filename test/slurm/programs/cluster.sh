@@ -10,6 +10,6 @@ munged --force --socket="$munge/socket" --key-file="$munge/key" --pid-file="$mun
   --seed-file="$munge/seed"
 slurmctld -D >"$folder/log/slurmctld" 2>&1 &
 for node; do
-  sh "$(dirname "$0")/node.sh" "$folder" "$node" &
+  sh "$(dirname "$0")/node.sh" "$folder" "$node" 2>>"$folder/log/$node" &
 done
 exec cat >/dev/null
