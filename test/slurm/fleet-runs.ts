@@ -66,7 +66,16 @@ export class Fleet {
   /** Everything that is there and should not be once all jobs have ended. */
   left(): string[] {
     const names = readdirSync(this.folder);
-    const known = ['deliveries', 'logs', 'merge.sh', 'plan.json', 'report', 'submissions.json', 'task.sh'];
+    const known = [
+      'deliveries',
+      'logs',
+      'merge.sh',
+      'plan.json',
+      'report.html',
+      'report.json',
+      'submissions.json',
+      'task.sh',
+    ];
     const deliveries = names.includes('deliveries') ? readdirSync(join(this.folder, 'deliveries')) : [];
     return [
       ...names.filter((name) => !known.includes(name)),

@@ -94,6 +94,7 @@ export function taskScript(settings: JobSettings): string {
 /** Runs outside of the container of tasks, which is for nodes with a GPU. */
 export function mergeScript(settings: JobSettings): string {
   const { folder, mergeTool: tool } = settings;
+  const report = join(folder, REPORT);
   const step = (...words: string[]) => words.map((word) => shellWord(word, 'a word of the merge job')).join(' ');
   return [
     ...head(settings, 'Runs when all tasks have ended: checks what was delivered, and reports.'),
@@ -101,7 +102,7 @@ export function mergeScript(settings: JobSettings): string {
     WITHOUT_LAYERS,
     '# Names what is missing; the report is made of what there is.',
     `${step(...tool, 'fleet', 'collect', folder)} || echo "fleet collect: exit code $?"`,
-    `exec ${step(...tool, 'fleet', 'report', folder, '--output', join(folder, REPORT))}`,
+    `exec ${step(...tool, 'fleet', 'report', folder, '--json', `${report}.json`, '--html', `${report}.html`)}`,
     '',
   ].join('\n');
 }

@@ -15,7 +15,7 @@ import { writeText } from '../../files/output.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { checkJson, type RawJson, writeJson } from '../../options/json-option.js';
 import { warn } from '../../terminal/talk.js';
-import { fleetJson, fleetText } from './fleet-text.js';
+import { statesJson, statesText } from './task-table.js';
 import { scheduledTasks } from './status.js';
 import { endedOf } from './submit.js';
 
@@ -35,7 +35,7 @@ export async function collect(folder: string, { from = [], json }: RawCollectOpt
     for (const task of await statesOf(folder, plan, scheduled)) found.push(await checkedTask(folder, task));
     return found;
   });
-  await (json === undefined ? writeText(fleetText(states)) : writeJson(json, fleetJson(states)));
+  await (json === undefined ? writeText(statesText(states)) : writeJson(json, statesJson(states)));
   return states.every(({ state }) => state === 'delivered') ? exitCodes.ok : exitCodes.failed;
 }
 

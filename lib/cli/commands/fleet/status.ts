@@ -8,14 +8,14 @@ import { checkJson, type RawJson, writeJson } from '../../options/json-option.js
 import { exitCodes } from '../../options/exit-codes.js';
 import { writeText } from '../../files/output.js';
 import { warn } from '../../terminal/talk.js';
-import { fleetJson, fleetText } from './fleet-text.js';
+import { statesJson, statesText } from './task-table.js';
 import { schedulerOf } from './submit.js';
 
 export async function status(folder: string, { json }: RawJson): Promise<number> {
   await checkJson(json);
   const plan = await readPlan(folder);
   const states = await statesOf(folder, plan, await scheduledTasks(folder, plan));
-  await (json === undefined ? writeText(fleetText(states)) : writeJson(json, fleetJson(states)));
+  await (json === undefined ? writeText(statesText(states)) : writeJson(json, statesJson(states)));
   return exitCodes.ok;
 }
 

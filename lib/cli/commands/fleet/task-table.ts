@@ -13,7 +13,7 @@ const columns: Column[] = [
 const MOST_LINES = 100;
 
 /** Counts, then a line for each task that has not delivered. */
-export function fleetText(states: readonly TaskState[]): string {
+export function statesText(states: readonly TaskState[]): string {
   const counts = taskStates
     .map((state) => [state, states.filter((task) => task.state === state).length] as const)
     .filter(([, count]) => count > 0)
@@ -32,7 +32,7 @@ export function fleetText(states: readonly TaskState[]): string {
 }
 
 /** The same for programs. */
-export const fleetJson = (states: readonly TaskState[]) =>
+export const statesJson = (states: readonly TaskState[]) =>
   states.map(({ index, node, state, why, delivery }) => ({
     index,
     node,
