@@ -94,7 +94,7 @@ function misplaced(plan: FleetPlan, states: readonly TaskState[]): TaskState[] {
   });
 }
 
-/** By a signal that killed the command, or by one that it ended after. */
+/** Whether a signal killed the command, or it ended after one. */
 const wasInterrupted = ({ exitCode }: FleetDelivery): boolean => exitCode === null || exitCode === INTERRUPTED;
 
 /** Tasks that have to be sent: those without a delivery that count and, if asked for, those that were refused. */

@@ -46,7 +46,7 @@ const ASIDE = /^(\d{1,9})(\.old)?\.[0-9a-f]{16}\.tmp$/;
 
 /**
  * Removes what nodes that died wrote aside of tasks that no longer run. One of these may be whole: the node died between
- * two renames.
+ * two renames. Several processes may do so at a time.
  */
 export async function tidyDeliveries(folder: string, ended: ReadonlySet<number>): Promise<void> {
   const all = join(folder, DELIVERIES);
@@ -57,7 +57,8 @@ export async function tidyDeliveries(folder: string, ended: ReadonlySet<number>)
   // New ones before old ones.
   for (const name of names.sort((a, b) => Number(a.includes('.old.')) - Number(b.includes('.old.')))) {
     const [path, target] = [join(all, name), join(all, name.split('.', 1)[0] as string)];
-    if ((await exists(join(path, DELIVERY))) && !(await exists(target))) await rename(path, target);
-    else await rm(path, { recursive: true, force: true });
+    // Fails where the task has delivered.
+    if (await exists(join(path, DELIVERY))) await rename(path, target).catch(() => {});
+    await rm(path, { recursive: true, force: true });
   }
 }

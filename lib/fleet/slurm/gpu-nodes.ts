@@ -8,7 +8,7 @@ interface FoundNodes {
 }
 
 /** What sinfo calls nodes on which a job would wait for an administrator. */
-const UNUSABLE = /^(?:down|drain|drained|draining|fail|failing|error|maint|future|unknown|inval|power|reboot)/;
+const UNUSABLE = /^(?:down|drain|drained|draining|fail|failing|error|maint|future|unknown|inval)/;
 
 /** Throws BenchError if Slurm cannot be asked. */
 export async function gpuNodes(partition: string | undefined): Promise<FoundNodes> {

@@ -10,7 +10,7 @@ import { statesOf, type TaskState } from '../../../fleet/task-state.js';
 import { whyUnreadable } from '../../../errors/unreadable.js';
 import { quoted, UsageError } from '../../../errors/usage-error.js';
 import { nextAttempt, writeDelivery } from '../../files/delivery-folder.js';
-import { inFleet, tidyDeliveries } from '../../files/fleet-folder.js';
+import { tidyDeliveries } from '../../files/fleet-folder.js';
 import { writeText } from '../../files/output.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { checkJson, type RawJson, writeJson } from '../../options/json-option.js';
@@ -26,15 +26,12 @@ export interface RawCollectOptions extends RawJson {
 export async function collect(folder: string, { from = [], json }: RawCollectOptions): Promise<number> {
   await checkJson(json);
   const plan = await readPlan(folder);
-  const states = await inFleet(folder, 'the folder of the fleet', async () => {
-    for (const file of from) await takeFrom(file, folder, plan);
-    const scheduled = await scheduledTasks(folder, plan);
-    // Without the scheduler nobody knows whether a node still writes.
-    if (scheduled !== null) await tidyDeliveries(folder, endedOf(await statesOf(folder, plan, scheduled)));
-    const found: TaskState[] = [];
-    for (const task of await statesOf(folder, plan, scheduled)) found.push(await checkedTask(folder, task));
-    return found;
-  });
+  for (const file of from) await takeFrom(file, folder, plan);
+  const scheduled = await scheduledTasks(folder, plan);
+  // Without the scheduler nobody knows whether a node still writes.
+  if (scheduled !== null) await tidyDeliveries(folder, endedOf(await statesOf(folder, plan, scheduled)));
+  const states: TaskState[] = [];
+  for (const task of await statesOf(folder, plan, scheduled)) states.push(await checkedTask(folder, task));
   await (json === undefined ? writeText(statesText(states)) : writeJson(json, statesJson(states)));
   return states.every(({ state }) => state === 'delivered') ? exitCodes.ok : exitCodes.failed;
 }
