@@ -81,11 +81,13 @@ export default defineConfig({
           ...parallel,
           name: 'behaviour',
           isolate: false,
-          include: ['test/{cli,native,package,slurm,workers}/**/*.test.ts'],
+          include: ['test/{cli,native,package,workers}/**/*.test.ts'],
         },
       },
       // Run by npm run test:browser, which needs Chromium.
       { test: { ...parallel, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
+      // Run by npm run test:slurm, which needs Slurm and root: nodes of one cluster at a time keep the processors busy.
+      { test: { ...parallel, name: 'slurm', include: ['test/slurm/**/*.test.ts'], maxWorkers: 1, isolate: false } },
       // These tests share no state, so they need no separate processes.
       { test: { ...parallel, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
