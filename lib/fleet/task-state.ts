@@ -42,7 +42,7 @@ export async function statesOf(
     const isUnderWay = job !== undefined && job.state !== 'ended';
     const delivery = typeof found === 'string' ? null : found;
     const node = delivery?.node ?? job?.node ?? task.node ?? null;
-    const said = typeof found === 'string' ? { state: 'refused' as const, why: found } : delivered(plan, found);
+    const said = typeof found === 'string' ? { state: 'refused' as const, why: found } : delivered(plan, found, job);
     const how = isUnderWay ? underWay(job) : (said ?? absent(job, scheduled !== null));
     states.push({ index: task.index, node, ...how, isUnderWay, delivery });
   }
@@ -58,13 +58,14 @@ const underWay = ({ state, word }: ScheduledTask): How =>
 const NOT_ACTIVE = 5;
 const INTERRUPTED = 130;
 
-function delivered(plan: FleetPlan, delivery: FleetDelivery | null): How | null {
+function delivered(plan: FleetPlan, delivery: FleetDelivery | null, job: ScheduledTask | undefined): How | null {
   if (delivery === null) return null;
   if (delivery.plan !== plan.id) return { state: 'refused', why: `it is of the plan ${delivery.plan}` };
   if (hasResults(delivery)) return { state: 'delivered', why: null };
   const { exitCode, message } = delivery;
   if (exitCode === NOT_ACTIVE) return { state: 'refused', why: 'exit code 5: a system was not proven active' };
-  if (wasInterrupted(delivery)) return { state: 'refused', why: 'it was interrupted' };
+  if (wasInterrupted(delivery))
+    return { state: 'refused', why: `it was interrupted${job === undefined ? '' : `: ${job.word}`}` };
   return { state: 'refused', why: message ?? `exit code ${exitCode}` };
 }
 

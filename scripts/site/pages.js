@@ -21,6 +21,7 @@ const groups = {
     'docs/exec.md',
     'docs/load.md',
     'docs/monitor.md',
+    'docs/slurm.md',
     'docs/profiles.md',
     'docs/costs.md',
     'docs/gates.md',

@@ -77,8 +77,11 @@ const hasMerge = (scheduled: readonly ScheduledTask[]): boolean =>
 export const endedOf = (states: readonly TaskState[]): Set<number> =>
   new Set(states.filter(({ isUnderWay }) => !isUnderWay).map(({ index }) => index));
 
+/** Deliveries are files that anybody may have written: a list of nodes in place of a name would exclude others too. */
+const isName = (node: string): boolean => /^\w[\w.-]*$/.test(node);
+
 const deliveredNodes = (states: readonly TaskState[]): string[] => [
-  ...new Set(states.flatMap(({ node, delivery }) => (delivery !== null && node !== null ? [node] : []))),
+  ...new Set(states.flatMap(({ delivery }) => (delivery !== null && isName(delivery.node) ? [delivery.node] : []))),
 ];
 
 /** How often what was sent is noted while more is sent; jobs that were not noted are found by their names. */
