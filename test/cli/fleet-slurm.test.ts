@@ -168,6 +168,11 @@ echo 'g1|idle|gpu:h100:8'; echo 'g1|idle|gpu:h100:8'; echo 'c1|idle|(null)'; ech
     ['no number of nodes', ['--output', 'f', '--nodes', '0'], /Expected --nodes to be an integer from 1 to 100000/],
     ['two kinds of nodes', ['--output', 'f', '--nodes', '1', '--nodelist', 'a'], /cannot be used with option '--nodes/],
     ['an output of the node', ['--output', 'f', '--nodes', '1', '--', 'run', '--json', 'x'], /must not be one of/],
+    [
+      'an option of no command',
+      ['--output', 'f', '--nodes', '1', '--', 'compare', '--sytem', 'x'],
+      /options of compare/,
+    ],
     ['a variable that is not set', ['--output', 'f', '--nodes', '1', '--env', 'NOT_SET'], /'NOT_SET'/],
     ['a layer', ['--output', 'f', '--nodes', '1', '--env', 'LD_PRELOAD=/x.so'], /name the layer as a system/],
   ])('refuses %s', async (_, args, says) => {

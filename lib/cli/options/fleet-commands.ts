@@ -1,5 +1,6 @@
 /** The commands that measure many nodes by the scheduler that they have. */
 import { type Command, Option } from 'commander';
+import { quoted, UsageError } from '../../errors/usage-error.js';
 import { done } from '../process/done.js';
 import type { RawCollectOptions } from '../commands/fleet/collect.js';
 import type { RawNodeOptions } from '../commands/fleet/node.js';
@@ -98,9 +99,17 @@ function addSlurm(fleet: Command): void {
     )
     .option('--submit', 'send the jobs with sbatch (default: only write them)')
     .action(async (words: string[], raw: RawSlurmOptions) =>
-      done((await import('../commands/fleet/slurm.js')).slurm(words, raw)),
+      done((await import('../commands/fleet/slurm.js')).slurm(words, raw, optionsOf(fleet.parent))),
     );
 }
+
+/** Throws UsageError for an option that the command does not have, and CommanderError for one without its value. */
+const optionsOf = (root: Command | null) => (name: string, args: readonly string[]) => {
+  const { unknown } = root?.commands.find((each) => each.name() === name)?.parseOptions([...args]) ?? { unknown: [] };
+  const option = unknown.find((word) => word.startsWith('-'));
+  if (option === undefined) return;
+  throw new UsageError(`Expected options of ${name} but received ${quoted(option)}: ${name} --help lists them.`);
+};
 
 /** What is the same for every scheduler. */
 function addAfterwards(fleet: Command): void {

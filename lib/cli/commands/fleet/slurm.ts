@@ -44,9 +44,15 @@ export interface RawSlurmOptions {
   submit?: true;
 }
 
-export async function slurm(words: readonly string[], raw: RawSlurmOptions): Promise<number> {
+/** `checkOptions` refuses options that the command of the nodes does not have: they would see so after their queue. */
+export async function slurm(
+  words: readonly string[],
+  raw: RawSlurmOptions,
+  checkOptions: (command: string, args: readonly string[]) => void,
+): Promise<number> {
   const folder = resolve(raw.output);
   const plan = planOf(words, await tasksOf(raw));
+  checkOptions(plan.command, plan.arguments);
   const settings = settingsOf(folder, plan, raw);
   // Both refuse what must not be in a script, before anything is written.
   const files = { [TASK_SCRIPT]: taskScript(settings), [MERGE_SCRIPT]: mergeScript(settings) };
