@@ -30,6 +30,8 @@ export interface Sending {
 }
 
 export interface Scheduler {
+  /** Other nodes with GPUs than these, for people to read. Throws BenchError if it cannot be asked. */
+  notMeasured(measured: ReadonlySet<string>): Promise<string[]>;
   /** All jobs of the plan that it still knows. Throws BenchError if it cannot be asked. */
   tasks(plan: FleetPlan, submissions: readonly Submission[]): Promise<ScheduledTask[]>;
   /** Sends tasks, then the merge; yields each submission as soon as the scheduler has it. Throws BenchError. */

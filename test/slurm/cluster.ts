@@ -87,12 +87,13 @@ export class Cluster {
 
   /** Starts a node that was lost, with what it had on its own disk. */
   async restore(name: string): Promise<void> {
+    // Before it starts: a node that has come back by itself cannot be resumed.
+    this.slurm('scontrol', 'update', `NodeName=${name}`, 'State=RESUME');
     const { pid } = this.#child;
     const inside = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
     const first = readFileSync(`/proc/${inside}/task/${inside}/children`, 'utf8').trim();
     const args = ['--pid', '--mount', `--target=${first}`, 'sh', join(programs, 'node.sh'), this.folder, name];
     spawn('nsenter', args, { stdio: 'ignore', detached: true }).unref();
-    this.slurm('scontrol', 'update', `NodeName=${name}`, 'State=RESUME');
     await this.#idle([name]);
   }
 

@@ -6,7 +6,7 @@ import { interposerLibrary } from '../../lib/native/load.js';
 import type { ComparisonDocument } from '../../lib/results/document.js';
 import { root } from '../cli/command.js';
 import { Cluster, withoutSlurm } from './cluster.js';
-import { Fleet, nodeOn } from './fleet-runs.js';
+import { Fleet, nodeOn, type TaskLine } from './fleet-runs.js';
 
 const nodes = [nodeOn('n1'), nodeOn('n2', ',tensor_tflops=3'), nodeOn('n3'), nodeOn('n4')];
 
@@ -80,7 +80,12 @@ describe.skipIf(withoutSlurm('fleets on a real Slurm'))('a fleet on Slurm', () =
     const run = ['OH-002', '--iterations', '20', '--simulate'];
     await fleet.fleet('slurm', '--output', fleet.folder, '--nodes', '4', '--submit', '--', 'run', ...run);
     await cluster.settled();
-    const before = await fleet.status();
+    expect(fleet.logs('-merge-')[0]).toContain('4 tasks: 3 delivered, 1 refused.');
+    cluster.slurm('scontrol', 'update', 'NodeName=n4', 'State=RESUME');
+    const { stdout, stderr } = await fleet.fleet('status', fleet.folder, '--json');
+    // It may not have answered yet.
+    expect(stderr).toMatch(/^warning: Nodes with GPUs that ran no task: n4(?: \(\S+\))?\.\n$/);
+    const before = JSON.parse(stdout) as TaskLine[];
     const twice = before.filter(({ state }) => state === 'refused');
     expect(twice).toEqual([
       expect.objectContaining({
@@ -88,7 +93,6 @@ describe.skipIf(withoutSlurm('fleets on a real Slurm'))('a fleet on Slurm', () =
       }),
     ]);
     expect(before.filter(({ state }) => state === 'delivered')).toHaveLength(3);
-    cluster.slurm('scontrol', 'update', 'NodeName=n4', 'State=RESUME');
     expect((await fleet.fleet('submit', fleet.folder)).stderr).toMatch(/^Sent 1 of 4 tasks; /);
     await cluster.settled();
     const after = await fleet.status();

@@ -5,6 +5,7 @@ import { quoted } from '../../errors/usage-error.js';
 import { plain } from '../../results/text/plain.js';
 import type { Scheduler, Sending } from '../scheduler.js';
 import type { Submission } from '../submissions.js';
+import { gpuNodes, nodeText } from './gpu-nodes.js';
 import { jobName, MERGE_SCRIPT, TASK_SCRIPT } from './job-script.js';
 import { askSlurm } from './program.js';
 import { jobsOf } from './queue.js';
@@ -15,6 +16,7 @@ import { jobsOf } from './queue.js';
  */
 export const slurm: Scheduler = {
   tasks: jobsOf,
+  notMeasured: async (measured) => (await gpuNodes(undefined)).filter(({ name }) => !measured.has(name)).map(nodeText),
   async *send(folder, { id }, { tasks, notOn, alsoAfter, signal }) {
     const after = [...alsoAfter];
     const script = join(folder, TASK_SCRIPT);

@@ -16,7 +16,7 @@ import { exitCodes } from '../../options/exit-codes.js';
 import { checkJson, type RawJson, writeJson } from '../../options/json-option.js';
 import { warn } from '../../terminal/talk.js';
 import { statesJson, statesText } from './task-table.js';
-import { scheduledTasks } from './status.js';
+import { scheduledTasks, warnOfUnmeasured } from './status.js';
 import { endedOf } from './submit.js';
 
 export interface RawCollectOptions extends RawJson {
@@ -32,6 +32,7 @@ export async function collect(folder: string, { from = [], json }: RawCollectOpt
   if (scheduled !== null) await tidyDeliveries(folder, endedOf(await statesOf(folder, plan, scheduled)));
   const states: TaskState[] = [];
   for (const task of await statesOf(folder, plan, scheduled)) states.push(await checkedTask(folder, task));
+  await warnOfUnmeasured(plan, states);
   await (json === undefined ? writeText(statesText(states)) : writeJson(json, statesJson(states)));
   return states.every(({ state }) => state === 'delivered') ? exitCodes.ok : exitCodes.failed;
 }

@@ -14,7 +14,7 @@ import {
   taskScript,
 } from '../../../fleet/slurm/job-script.js';
 import { nodesIn } from '../../../fleet/slurm/node-list.js';
-import { gpuNodes } from '../../../fleet/slurm/gpu-nodes.js';
+import { gpuNodes, nodeText } from '../../../fleet/slurm/gpu-nodes.js';
 import { slurm as scheduler } from '../../../fleet/slurm/slurm.js';
 import { packageRoot } from '../../../package-root.js';
 import { issueText } from '../../../results/issue-text.js';
@@ -76,9 +76,11 @@ async function tasksOf({ nodelist, nodes, partition }: RawSlurmOptions): Promise
     return Array.from({ length: count }, (_, index) => ({ index }));
   }
   if (nodelist !== undefined) return nodesIn(nodelist, '--nodelist').map((node, index) => ({ index, node }));
-  const { names, unusable } = await gpuNodes(partition);
-  if (unusable.length > 0) warn(`Nodes that take no jobs are left out: ${unusable.join(', ')}.`);
-  if (names.length > 0) return names.map((node, index) => ({ index, node }));
+  const found = await gpuNodes(partition);
+  const leftOut = found.filter(({ unusable }) => unusable !== null);
+  if (leftOut.length > 0) warn(`Nodes that take no jobs are left out: ${leftOut.map(nodeText).join(', ')}.`);
+  const usable = found.filter(({ unusable }) => unusable === null);
+  if (usable.length > 0) return usable.map(({ name }, index) => ({ index, node: name }));
   throw new UsageError(
     'Expected nodes with GPUs but sinfo lists none that take jobs: name them with --nodelist, or how many with --nodes.',
   );

@@ -1,9 +1,10 @@
 /** `gpu-virt-bench fleet status` */
 import { messageOf } from '../../../errors/message-of.js';
+import { hasResults } from '../../../fleet/delivery.js';
 import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
 import type { ScheduledTask } from '../../../fleet/scheduler.js';
 import { readSubmissions } from '../../../fleet/submissions.js';
-import { statesOf } from '../../../fleet/task-state.js';
+import { statesOf, type TaskState } from '../../../fleet/task-state.js';
 import { checkJson, type RawJson, writeJson } from '../../options/json-option.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { writeText } from '../../files/output.js';
@@ -15,6 +16,7 @@ export async function status(folder: string, { json }: RawJson): Promise<number>
   await checkJson(json);
   const plan = await readPlan(folder);
   const states = await statesOf(folder, plan, await scheduledTasks(folder, plan));
+  await warnOfUnmeasured(plan, states);
   await (json === undefined ? writeText(statesText(states)) : writeJson(json, statesJson(states)));
   return exitCodes.ok;
 }
@@ -28,5 +30,20 @@ export async function scheduledTasks(folder: string, plan: FleetPlan): Promise<S
   } catch (error) {
     warn(`${messageOf(error)} States are of the deliveries alone.`);
     return null;
+  }
+}
+
+/** Where a node took the task of another, names the nodes that ran none. */
+export async function warnOfUnmeasured(plan: FleetPlan, states: readonly TaskState[]): Promise<void> {
+  const anywhere = new Set(plan.tasks.filter(({ node }) => node === undefined).map(({ index }) => index));
+  const isSecond = ({ index, state, delivery }: TaskState) =>
+    anywhere.has(index) && state === 'refused' && delivery !== null && hasResults(delivery);
+  if (!states.some(isSecond)) return;
+  const measured = new Set(states.flatMap(({ node }) => node ?? []));
+  try {
+    const others = await schedulerOf(plan).notMeasured(measured);
+    if (others.length > 0) warn(`Nodes with GPUs that ran no task: ${others.join(', ')}.`);
+  } catch (error) {
+    warn(messageOf(error));
   }
 }
