@@ -2,6 +2,7 @@
 import { hasResults, type FleetDelivery } from './delivery.js';
 import { readDelivery } from './deliveries.js';
 import type { FleetPlan } from './plan.js';
+import { whyRefused } from './report/gather.js';
 import type { ScheduledTask } from './scheduler.js';
 
 export const taskStates = ['planned', 'running', 'delivered', 'refused', 'silent'] as const;
@@ -54,19 +55,12 @@ type How = Pick<TaskState, 'state' | 'why'>;
 const underWay = ({ state, word }: ScheduledTask): How =>
   state === 'running' ? { state: 'running', why: null } : { state: 'planned', why: `waits: ${word}` };
 
-/** Its document says why; the last line that the command printed does not. */
-const NOT_ACTIVE = 5;
-const INTERRUPTED = 130;
-
 function delivered(plan: FleetPlan, delivery: FleetDelivery | null, job: ScheduledTask | undefined): How | null {
   if (delivery === null) return null;
-  if (delivery.plan !== plan.id) return { state: 'refused', why: `it is of the plan ${delivery.plan}` };
-  if (hasResults(delivery)) return { state: 'delivered', why: null };
-  const { exitCode, message } = delivery;
-  if (exitCode === NOT_ACTIVE) return { state: 'refused', why: 'exit code 5: a system was not proven active' };
-  if (wasInterrupted(delivery))
-    return { state: 'refused', why: `it was interrupted${job === undefined ? '' : `: ${job.word}`}` };
-  return { state: 'refused', why: message ?? `exit code ${exitCode}` };
+  const why = whyRefused(delivery, plan);
+  if (why === null) return { state: 'delivered', why: null };
+  // Slurm says whether it was cancelled or ran out of time.
+  return { state: 'refused', why: wasInterrupted(delivery) && job !== undefined ? `${job.word}: ${why}` : why };
 }
 
 function absent(job: ScheduledTask | undefined, wasAsked: boolean): How {
@@ -94,6 +88,8 @@ function misplaced(plan: FleetPlan, states: readonly TaskState[]): TaskState[] {
     return task;
   });
 }
+
+const INTERRUPTED = 130;
 
 /** Whether a signal killed the command, or it ended after one. */
 const wasInterrupted = ({ exitCode }: FleetDelivery): boolean => exitCode === null || exitCode === INTERRUPTED;

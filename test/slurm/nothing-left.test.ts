@@ -66,7 +66,7 @@ describe.skipIf(withoutSlurm('what is left of jobs on a real Slurm'))(`nothing i
     expect(fleet.left()).toEqual([]);
     const states = (await fleet.status()).map(({ state, why }) => `${state}: ${why}`);
     for (const state of states)
-      expect(state).toMatch(/^(delivered: null|refused: it was interrupted: CANCELLED|silent: job \d+ .*: CANCELLED)$/);
+      expect(state).toMatch(/^(delivered: null|refused: CANCELLED: .*|silent: job \d+ .*: CANCELLED)$/);
   });
 
   it.each(moments)('of a node that is lost (%i)', async () => {

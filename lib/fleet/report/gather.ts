@@ -94,7 +94,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** Why a delivery is no result, whatever its document says; null if it may be one. */
-function whyRefused(delivery: FleetDelivery, plan: FleetPlan): string | null {
+export function whyRefused(delivery: FleetDelivery, plan: FleetPlan): string | null {
   if (delivery.plan !== plan.id) return `it is of another plan, ${delivery.plan}`;
   if (hasResults(delivery)) return null;
   const { exitCode, message } = delivery;

@@ -1,12 +1,13 @@
 /** `gpu-virt-bench fleet collect` checks what nodes delivered, and takes deliveries from their logs. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { readDelivered, readDelivery } from '../../../fleet/deliveries.js';
-import type { FleetDelivery } from '../../../fleet/delivery.js';
+import { readDelivery, unpacked } from '../../../fleet/deliveries.js';
+import { DOCUMENT, type FleetDelivery } from '../../../fleet/delivery.js';
 import { FrameReader } from '../../../fleet/frames.js';
 import { UnreadableError } from '../../../fleet/json-file.js';
 import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
 import { statesOf, type TaskState } from '../../../fleet/task-state.js';
+import { documentIn } from '../../../saved/read.js';
 import { whyUnreadable } from '../../../errors/unreadable.js';
 import { quoted, UsageError } from '../../../errors/usage-error.js';
 import { nextAttempt, writeDelivery } from '../../files/delivery-folder.js';
@@ -40,8 +41,19 @@ export async function collect(folder: string, { from = [], json }: RawCollectOpt
 /** A delivery counts if its document can be read. */
 async function checkedTask(folder: string, task: TaskState): Promise<TaskState> {
   if (task.state !== 'delivered' || task.delivery === null) return task;
-  const found = await readDelivered(folder, task.delivery);
-  return typeof found === 'string' ? { ...task, state: 'refused', why: found } : task;
+  const found = await unpacked(folder, task.delivery);
+  const why = typeof found === 'string' ? found : whyNoDocument(found.text);
+  return why === null ? task : { ...task, state: 'refused', why };
+}
+
+function whyNoDocument(text: string): string | null {
+  try {
+    documentIn(DOCUMENT, text);
+    return null;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
 }
 
 /** Deliveries among the lines of a log; those that are there already are left as they are. */
