@@ -36,8 +36,11 @@ std::optional<int> device_attribute(const Cuda& cuda, CUdevice device, abi::CUde
 }
 
 ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device) {
-  return {device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value_or(0),
-          device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value_or(0)};
+  ComputeCapability found{};
+  constexpr const char* kWhat = "reading the compute capability";
+  GVB_CALL(cuda, kWhat, cuDeviceGetAttribute, &found.major, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  GVB_CALL(cuda, kWhat, cuDeviceGetAttribute, &found.minor, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  return found;
 }
 
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {

@@ -25,7 +25,7 @@ struct ComputeCapability {
   int major, minor;
   std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
-// 0.0 if the driver does not report it.
+// Throws kFunctionMissing without cuDeviceGetAttribute.
 ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device);
 // NVML's handle of a CUDA device, or nullptr if NVML does not know it.
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
