@@ -22,12 +22,6 @@ const MOST_DOCUMENT_BYTES = MAX_MIB * 2 ** 20;
 const MOST_SHRINKING = 100;
 const SMALL_BYTES = 2 ** 20;
 
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
-
 /** The delivery of a task: null if it has not delivered, and a text if it did and why that cannot be read. */
 export async function readDelivery(fleet: string, index: number): Promise<FleetDelivery | string | null> {
   const folder = join(fleet, DELIVERIES, String(index));
@@ -35,8 +29,9 @@ export async function readDelivery(fleet: string, index: number): Promise<FleetD
   if (found === null) return null;
   if (found.isSymbolicLink()) return 'its folder is a symbolic link, which could lead anywhere';
   const file = join(folder, DELIVERY);
-  if (!(await isThere(file))) return null;
   const read = await jsonIn(file, { ...KIND, mostBytes: MOST_BYTES });
+  // It is not written yet, or just being replaced.
+  if (read === null) return null;
   if (typeof read === 'string') return `${DELIVERY}: ${read}`;
   return read.value.index === index ? read.value : `it says that it is of task ${read.value.index}`;
 }

@@ -9,7 +9,10 @@ import { readWhole } from '../saved/whole-file.js';
 
 /** `why` continues a sentence about the file. */
 export class UnreadableError extends Error {
-  constructor(readonly why: string) {
+  constructor(
+    readonly why: string,
+    readonly isMissing = false,
+  ) {
     super(why);
     this.name = 'UnreadableError';
   }
@@ -22,8 +25,9 @@ export async function bytesOf(file: string, mostBytes: number): Promise<Buffer> 
     // Without O_NONBLOCK, opening a named pipe would wait for its writer.
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const isLink = (error as NodeJS.ErrnoException).code === 'ELOOP';
-    throw new UnreadableError(isLink ? 'it is a symbolic link, which could lead anywhere' : whyUnreadable(error));
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ELOOP') throw new UnreadableError('it is a symbolic link, which could lead anywhere');
+    throw new UnreadableError(whyUnreadable(error), code === 'ENOENT' || code === 'ENOTDIR');
   }
   try {
     const found = await handle.stat();
@@ -56,15 +60,15 @@ interface Kind<Schema> {
   schema: Schema;
 }
 
-/** The content of a file of that kind, or why there is none. */
+/** The content of a file of that kind; a text says why it cannot be read, null that there is no file. */
 export async function jsonIn<Schema extends v.GenericSchema>(
   file: string,
   { mostBytes, ...kind }: Kind<Schema> & { mostBytes: number },
-): Promise<{ value: v.InferOutput<Schema> } | string> {
+): Promise<{ value: v.InferOutput<Schema> } | string | null> {
   try {
     return { value: ofKind(parsed((await bytesOf(file, mostBytes)).toString('utf8')), kind) };
   } catch (error) {
-    if (error instanceof UnreadableError) return error.why;
+    if (error instanceof UnreadableError) return error.isMissing ? null : error.why;
     throw error;
   }
 }

@@ -80,7 +80,8 @@ export async function readPlan(folder: string): Promise<FleetPlan> {
     schema: planSchema,
     mostBytes: MOST_BYTES,
   });
-  if (typeof found === 'string')
-    throw new UsageError(`Expected the plan of a fleet but received ${quoted(file)}: ${found}.`);
-  return found.value;
+  if (found !== null && typeof found !== 'string') return found.value;
+  throw new UsageError(
+    `Expected the plan of a fleet but received ${quoted(file)}: ${found ?? 'there is no such file'}.`,
+  );
 }

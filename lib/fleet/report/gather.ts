@@ -53,7 +53,8 @@ export async function gather(fleet: string, plan: FleetPlan): Promise<Gathered> 
     planned,
     ({ index }) => read(fleet, plan, index),
     async ({ index, node = null }, found) => {
-      tasks.push(await taskOf({ index, node }, found, { plan, catalogue, seen }));
+      const settled = await unlessReplaced(fleet, plan, index, found);
+      tasks.push(await taskOf({ index, node }, settled, { plan, catalogue, seen }));
     },
   );
   const foreign = await foreignFolders(fleet, new Set(planned.map(({ index }) => index)));
@@ -80,11 +81,21 @@ async function read(fleet: string, plan: FleetPlan, index: number): Promise<Read
   if (delivery === null || typeof delivery === 'string') return { ...none, why: null };
   const why = whyRefused(delivery, plan);
   if (why !== null) return { ...none, why };
-  if ((delivery.document?.bytes ?? 0) > SMALL_BYTES) return { delivery, why, text: () => unpacked(fleet, delivery) };
-  const unpacking = unpacked(fleet, delivery);
+  let unpacking: ReturnType<typeof unpacked> | undefined;
+  const text = () => (unpacking ??= unpacked(fleet, delivery));
   // An error is thrown where the text is needed.
-  unpacking.catch(() => {});
-  return { delivery, why, text: () => unpacking };
+  if ((delivery.document?.bytes ?? 0) <= SMALL_BYTES) text().catch(() => {});
+  return { delivery, why, text };
+}
+
+/** A second attempt may take the place of the first between the reading of its note and of its document. */
+async function unlessReplaced(fleet: string, plan: FleetPlan, index: number, found: Read): Promise<Read> {
+  const { delivery } = found;
+  if (delivery === null || typeof delivery === 'string' || found.why !== null) return found;
+  if (typeof (await found.text()) !== 'string') return found;
+  const now = await readDelivery(fleet, index);
+  const isReplaced = now === null || (typeof now !== 'string' && now.attempt > delivery.attempt);
+  return isReplaced ? unlessReplaced(fleet, plan, index, await read(fleet, plan, index)) : found;
 }
 
 const reasons: Readonly<Record<number, string>> = {

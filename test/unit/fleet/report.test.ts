@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { XMLValidator } from 'fast-xml-parser';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { writeDelivery } from '../../../lib/cli/files/delivery-folder.js';
 import { sealOf } from '../../../lib/fleet/delivery.js';
 import { readPlan } from '../../../lib/fleet/plan.js';
 import { fleetReportSchema, nodeVerdictSchema } from '../../../lib/fleet/report/document.js';
@@ -15,7 +16,7 @@ import { fleetMarkdown, fleetText } from '../../../lib/fleet/report/text.js';
 import type { GpuInfo, RunDocument } from '../../../lib/results/document.js';
 import { card, type Measured, measured, without } from '../gate/fixtures.js';
 import { runDocument } from '../run/fixtures.js';
-import { deliver, deliveryOf, fleetFolder, planOf } from './fixtures.js';
+import { deliver, deliveryOf, fleetFolder, packed, planOf } from './fixtures.js';
 
 const documentOf = (
   uuid: string,
@@ -161,6 +162,36 @@ describe('coverage', () => {
       expect(text).toContain('SIMULATED GPU');
   });
 
+  it('never calls a delivery damaged because a further attempt replaces it meanwhile', async () => {
+    const folder = fleetFolder(planOf(1));
+    const plan = await readPlan(folder);
+    let isOver = false;
+    const replacing = (async () => {
+      for (let attempt = 1; !isOver; attempt++) {
+        const document = packed(documentOf('GPU-0', 5 + attempt));
+        const note = deliveryOf(0, { attempt, gpus: ['GPU-0'], document: sealOf(document) });
+        await writeDelivery(folder, note, document);
+      }
+    })();
+    const states = new Set<string>();
+    const reasons: (string | null)[] = [];
+    await expect
+      .poll(
+        async () => {
+          const { coverage } = await fleetReport(folder, plan, { limits: [], least: 0.05 });
+          states.add(coverage.tasks[0]?.state ?? '');
+          if (coverage.tasks[0]?.state === 'refused') reasons.push(coverage.tasks[0].reason);
+          return coverage.tasks[0]?.attempt ?? 0;
+        },
+        { interval: 1 },
+      )
+      .toBeGreaterThan(100);
+    isOver = true;
+    await replacing;
+    expect(reasons).toEqual([]);
+    expect(states).toContain('delivered');
+  });
+
   it('does not take an impossible value', async () => {
     const folder = fleetFolder(planOf(2));
     deliver(folder, 0, documentOf('GPU-0', 1e300));
@@ -175,11 +206,11 @@ describe('coverage', () => {
 function raw(text: string) {
   return (folder: string) => {
     deliver(folder, 1, null);
-    const packed = gzipSync(text);
-    writeFileSync(at(folder, 'document.json.gz'), packed);
+    const content = gzipSync(text);
+    writeFileSync(at(folder, 'document.json.gz'), content);
     writeFileSync(
       at(folder, 'delivery.json'),
-      JSON.stringify(deliveryOf(1, { gpus: ['GPU-1'], document: sealOf(packed) })),
+      JSON.stringify(deliveryOf(1, { gpus: ['GPU-1'], document: sealOf(content) })),
     );
   };
 }
