@@ -25,6 +25,7 @@ const groups = {
     'docs/profiles.md',
     'docs/costs.md',
     'docs/gates.md',
+    'docs/fleet.md',
     'docs/reports.md',
   ],
   Reference: [

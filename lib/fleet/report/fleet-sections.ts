@@ -56,7 +56,7 @@ function coverage(report: FleetReport): FleetSection {
       {
         title: 'Tasks without a result',
         columns: [
-          numeric('Task'),
+          { title: 'Task' },
           { title: 'Node' },
           { title: 'State' },
           numeric('Attempt'),

@@ -4,7 +4,7 @@
  */
 import { tUpperTail } from '../../stats/student-t.js';
 
-/** With fewer cards the MAD says too little: an outlier would have to be fifty times as far away as the others. */
+/** With fewer cards the MAD says too little: in one of 13 metrics an outlier would have to be hundreds of MADs away. */
 export const FEWEST_CARDS = 5;
 /** The MAD of a normal distribution in its standard deviations. */
 const NORMAL_MAD = 0.6745;

@@ -1,11 +1,12 @@
 /** Rules that seek outliers, on seeded fleets whose cards differ by known noise. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CardRow, type GroupFacts, QUANTILES } from '../../../lib/fleet/report/card-row.js';
 import { columnsOf } from '../../../lib/fleet/report/columns.js';
 import { groupsOf } from '../../../lib/fleet/report/groups.js';
 import { parseLimit } from '../../../lib/fleet/report/limits.js';
 import { outliersIn } from '../../../lib/fleet/report/outliers.js';
-import { FEWEST_CARDS } from '../../../lib/fleet/report/robust-score.js';
+import { FEWEST_CARDS, pOfScore } from '../../../lib/fleet/report/robust-score.js';
 import type { Series } from '../../../lib/fleet/report/series.js';
 import { outlierWords } from '../../../lib/fleet/report/words.js';
 import { quantile } from '../../../lib/stats/quantile.js';
@@ -293,4 +294,22 @@ describe('a limit', () => {
     'is refused as %j',
     (text) => expect(() => parseLimit(text)).toThrow(/Expected --limit to be METRIC=VALUE/),
   );
+});
+
+describe('docs/fleet.md', () => {
+  it('says how far an outlier has to be', () => {
+    const page = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^ *\| (\d+) +\| ([\d.]+) +\| ([\d.]+) +\|$/gm)].map((row) =>
+      row.slice(1).map(Number),
+    );
+    expect(rows.map(([cards]) => cards)).toEqual([5, 8, 20, 100, 1000]);
+    for (const [cards = 0, ...distances] of rows)
+      for (const [i, distance] of distances.entries()) {
+        // Both rules find it.
+        const found = [2, 10][i] as number;
+        const p = 2 * pOfScore(distance, cards);
+        expect((p * 13 * 2 * cards) / (0.05 * found)).toBeGreaterThan(0.75);
+        expect((p * 13 * 2 * cards) / (0.05 * found)).toBeLessThan(1.25);
+      }
+  });
 });
