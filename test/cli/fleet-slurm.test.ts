@@ -1,5 +1,5 @@
 /** `fleet slurm` and what follows it, with programs that behave like Slurm's where a real Slurm does not show it. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { framed } from '../../lib/fleet/frames.js';
@@ -223,7 +223,9 @@ describe('fleet collect', () => {
     mkdirSync(aside('0.0123456789abcdef.tmp'));
     mkdirSync(aside('1.old.0123456789abcdef.tmp'));
     writeFileSync(aside('1.old.0123456789abcdef.tmp/delivery.json'), JSON.stringify(deliveryOf(1, { plan: id })));
+    writeFileSync(join(fleet, '.report.html.1-2-0123456789ab.01234567.tmp'), '<html');
     await command(['fleet', 'collect', fleet], slurm.environment);
+    expect(readdirSync(fleet).filter((name) => name.startsWith('.'))).toEqual([]);
     expect(existsSync(aside('0.0123456789abcdef.tmp'))).toBe(false);
     expect(existsSync(aside('1.old.0123456789abcdef.tmp'))).toBe(false);
     expect(existsSync(aside('1/delivery.json'))).toBe(true);

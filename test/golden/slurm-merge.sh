@@ -12,6 +12,10 @@
 #SBATCH --constraint=h100&nvlink
 #SBATCH --mail-type=NONE
 unset LD_PRELOAD LD_AUDIT
+# A report that is cancelled leaves no half of a file.
+tidy() { rm -f /shared/fleet/.report.*.tmp; }
+trap tidy EXIT
+trap 'exit 143' TERM
 # Names what is missing; the report is made of what there is.
 /opt/node /opt/gvb/dist/cli/main.js fleet collect /shared/fleet || echo "fleet collect: exit code $?"
-exec /opt/node /opt/gvb/dist/cli/main.js fleet report /shared/fleet --json /shared/fleet/report.json --html /shared/fleet/report.html
+/opt/node /opt/gvb/dist/cli/main.js fleet report /shared/fleet --json /shared/fleet/report.json --html /shared/fleet/report.html

@@ -49,7 +49,8 @@ describe.skipIf(withoutSlurm('a private Slurm'))('a private Slurm', () => {
     );
     cluster.slurm('sbatch', '--output=/dev/null', '--no-requeue', '--nodelist=n1', script);
     await expect.poll(() => existsSync(join(cluster.diskOf('n1'), 'runs'))).toBe(true);
-    expect(processesIn(`${cluster.folder}/never`)).toHaveLength(1);
+    // The shell goes on before the other process has its environment.
+    await expect.poll(() => processesIn(`${cluster.folder}/never`)).toHaveLength(1);
     cluster.lose('n1');
     await expect.poll(() => processesIn(`${cluster.folder}/never`)).toEqual([]);
     await cluster.settled();

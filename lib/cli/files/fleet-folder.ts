@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { DELIVERIES, DELIVERY } from '../../fleet/delivery.js';
 import { PLAN, type FleetPlan } from '../../fleet/plan.js';
+import type { ScheduledTask } from '../../fleet/scheduler.js';
+import { REPORT } from '../../fleet/slurm/job-script.js';
 import { SUBMISSIONS, submissionsText, type Submission } from '../../fleet/submissions.js';
+import type { TaskState } from '../../fleet/task-state.js';
 import { lockDirectory } from './directory-lock.js';
 import { makeDirectory, writeWithoutLinks } from './output.js';
 
@@ -42,13 +45,25 @@ export async function writeFleet(
 export const writeSubmissions = (folder: string, plan: FleetPlan, all: readonly Submission[]): Promise<void> =>
   writeWithoutLinks(join(folder, SUBMISSIONS), submissionsText(plan, all));
 
+/** Removes what jobs that died left in the folder, as far as none of them is under way. */
+export async function tidyFleet(
+  folder: string,
+  states: readonly TaskState[],
+  scheduled: readonly ScheduledTask[],
+): Promise<void> {
+  const ended = states.filter(({ isUnderWay }) => !isUnderWay);
+  await tidyDeliveries(folder, new Set(ended.map(({ index }) => index)));
+  const isMerging = scheduled.some(({ index, state }) => index === null && state === 'running');
+  if (!isMerging) await tidyReports(folder);
+}
+
 const ASIDE = /^(\d{1,9})(\.old)?\.[0-9a-f]{16}\.tmp$/;
 
 /**
  * Removes what nodes that died wrote aside of tasks that no longer run. One of these may be whole: the node died between
  * two renames. Several processes may do so at a time.
  */
-export async function tidyDeliveries(folder: string, ended: ReadonlySet<number>): Promise<void> {
+async function tidyDeliveries(folder: string, ended: ReadonlySet<number>): Promise<void> {
   const all = join(folder, DELIVERIES);
   const names = (await readdir(all).catch(() => [])).filter((name) => {
     const [, index] = ASIDE.exec(name) ?? [];
@@ -61,4 +76,12 @@ export async function tidyDeliveries(folder: string, ended: ReadonlySet<number>)
     if (await exists(join(path, DELIVERY))) await rename(path, target).catch(() => {});
     await rm(path, { recursive: true, force: true });
   }
+}
+
+const REPORT_ASIDE = new RegExp(`^\\.${REPORT}\\..*\\.tmp$`);
+
+/** Removes what merge jobs that were killed left of their reports. */
+async function tidyReports(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => REPORT_ASIDE.test(name));
+  for (const name of names) await rm(join(folder, name), { force: true });
 }

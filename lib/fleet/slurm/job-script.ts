@@ -8,7 +8,7 @@ import { shellWord, slurmPath, slurmValue } from './words.js';
 export const TASK_SCRIPT = 'task.sh';
 export const MERGE_SCRIPT = 'merge.sh';
 export const LOGS = 'logs';
-const REPORT = 'report';
+export const REPORT = 'report';
 
 const runtimes = ['pyxis', 'apptainer'] as const;
 
@@ -100,9 +100,13 @@ export function mergeScript(settings: JobSettings): string {
     ...head(settings, 'Runs when all tasks have ended: checks what was delivered, and reports.'),
     ...directives([`--job-name=${jobName(settings.id)}-merge`, ...common(settings, '%x-%j.log')]),
     WITHOUT_LAYERS,
+    '# A report that is cancelled leaves no half of a file.',
+    `tidy() { rm -f ${step(folder)}/.${REPORT}.*.tmp; }`,
+    'trap tidy EXIT',
+    "trap 'exit 143' TERM",
     '# Names what is missing; the report is made of what there is.',
     `${step(...tool, 'fleet', 'collect', folder)} || echo "fleet collect: exit code $?"`,
-    `exec ${step(...tool, 'fleet', 'report', folder, '--json', `${report}.json`, '--html', `${report}.html`)}`,
+    step(...tool, 'fleet', 'report', folder, '--json', `${report}.json`, '--html', `${report}.html`),
     '',
   ].join('\n');
 }

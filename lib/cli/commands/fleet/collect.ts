@@ -11,14 +11,13 @@ import { documentIn } from '../../../saved/read.js';
 import { whyUnreadable } from '../../../errors/unreadable.js';
 import { quoted, UsageError } from '../../../errors/usage-error.js';
 import { nextAttempt, writeDelivery } from '../../files/delivery-folder.js';
-import { tidyDeliveries } from '../../files/fleet-folder.js';
+import { tidyFleet } from '../../files/fleet-folder.js';
 import { writeText } from '../../files/output.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { checkJson, type RawJson, writeJson } from '../../options/json-option.js';
 import { warn } from '../../terminal/talk.js';
 import { statesJson, statesText } from './task-table.js';
 import { scheduledTasks, warnOfUnmeasured } from './status.js';
-import { endedOf } from './submit.js';
 
 export interface RawCollectOptions extends RawJson {
   from?: string[];
@@ -30,7 +29,7 @@ export async function collect(folder: string, { from = [], json }: RawCollectOpt
   for (const file of from) await takeFrom(file, folder, plan);
   const scheduled = await scheduledTasks(folder, plan);
   // Without the scheduler nobody knows whether a node still writes.
-  if (scheduled !== null) await tidyDeliveries(folder, endedOf(await statesOf(folder, plan, scheduled)));
+  if (scheduled !== null) await tidyFleet(folder, await statesOf(folder, plan, scheduled), scheduled);
   const states: TaskState[] = [];
   for (const task of await statesOf(folder, plan, scheduled)) states.push(await checkedTask(folder, task));
   await warnOfUnmeasured(plan, states);

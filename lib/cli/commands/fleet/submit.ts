@@ -7,7 +7,7 @@ import { slurm } from '../../../fleet/slurm/slurm.js';
 import { readSubmissions, type Submission } from '../../../fleet/submissions.js';
 import { isMissing, statesOf, type TaskState } from '../../../fleet/task-state.js';
 import { plain } from '../../../results/text/plain.js';
-import { inFleet, tidyDeliveries, writeSubmissions } from '../../files/fleet-folder.js';
+import { inFleet, tidyFleet, writeSubmissions } from '../../files/fleet-folder.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { say } from '../../terminal/talk.js';
 
@@ -52,7 +52,7 @@ export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefu
   const submissions = await readSubmissions(folder, plan);
   const scheduled = await scheduler.tasks(plan, submissions);
   const before = await statesOf(folder, plan, scheduled);
-  await tidyDeliveries(folder, endedOf(before));
+  await tidyFleet(folder, before, scheduled);
   const states = await statesOf(folder, plan, scheduled);
   const missing = states.filter((task) => isMissing(task, withRefused));
   const waiting = scheduled.filter(({ state, index }) => state !== 'ended' && index !== null);
@@ -72,10 +72,6 @@ export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefu
 
 const hasMerge = (scheduled: readonly ScheduledTask[]): boolean =>
   scheduled.some(({ index, state }) => index === null && state === 'waiting');
-
-/** Tasks of which no node writes a delivery now. */
-export const endedOf = (states: readonly TaskState[]): Set<number> =>
-  new Set(states.filter(({ isUnderWay }) => !isUnderWay).map(({ index }) => index));
 
 /** Deliveries are files that anybody may have written: a list of nodes in place of a name would exclude others too. */
 const isName = (node: string): boolean => /^\w[\w.-]*$/.test(node);
