@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readGpuState } from '../native/gpu-state.js';
 import { identityOf, ownerState, type ProcessIdentity } from '../environment/process-identity.js';
 import { messageOf } from '../errors/message-of.js';
-import { processesBelow } from '../environment/process-tree.js';
+import { hasEnded, processesBelow } from '../environment/process-tree.js';
 import { LineSplitter } from '../workers/lines.js';
 import { localStart } from '../workers/local.js';
 import { Controller } from './controller.js';
@@ -39,7 +39,7 @@ const knownOf = (pid: number) => guarded.get(pid) ?? members.get(pid);
 /** PIDs are reused: a later process with the number is none of ours. */
 function isAlive(pid: number): boolean {
   const known = knownOf(pid);
-  return known !== undefined && ownerState(known.identity) === 'alive';
+  return known !== undefined && ownerState(known.identity) === 'alive' && !hasEnded(pid);
 }
 
 const means: EndingMeans = {
@@ -53,18 +53,23 @@ const means: EndingMeans = {
   settleMs: SETTLE_MS,
   kill: (pid) => {
     // The group too: a target may have started others.
-    for (const of of [-pid, pid])
-      try {
-        process.kill(of, 'SIGKILL');
-      } catch {
-        // It has just ended.
-      }
+    for (const of of [-pid, pid]) signal(of, 'SIGKILL');
   },
 };
+
+function signal(of: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(of, name);
+  } catch {
+    // It has just ended.
+  }
+}
 
 async function end(pid: number): Promise<TargetEnd> {
   const known = guarded.get(pid);
   if (!known) return { ended: false, how: 'this guardian does not know it' };
+  // A rotation stops them while they are checkpointed.
+  for (const each of [pid, ...known.below]) if (isAlive(each)) signal(each, 'SIGCONT');
   const done = await (known.below.size > 0 ? endTree(pid, known) : endTarget(pid, known.mayBeRestored, means));
   if (done.ended) guarded.delete(pid);
   return done;

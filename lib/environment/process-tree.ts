@@ -34,6 +34,15 @@ export function processesBelow(root: number): number[] {
   return found;
 }
 
+/** Whether it is gone, or only waits for its parent to read its exit code. */
+export function hasEnded(pid: number): boolean {
+  const status = textOf(`/proc/${pid}/status`);
+  return status === null || /^State:\s+[ZX]/m.test(status);
+}
+
+/** PIDs of all processes below `root` that have not ended. */
+export const livingBelow = (root: number): number[] => processesBelow(root).filter((pid) => !hasEnded(pid));
+
 /** Resident memory of a process (VmRSS); null where it has ended. */
 export function residentBytes(pid: number): number | null {
   const found = /^VmRSS:\s*(\d+) kB$/m.exec(textOf(`/proc/${pid}/status`) ?? '');

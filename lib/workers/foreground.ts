@@ -52,7 +52,7 @@ export class ForegroundProgram extends Kept {
     const outputs = [isRead || isPipe(1) ? 'pipe' : 'inherit', isPipe(2) ? 'pipe' : 'inherit'] as const;
     const child = startKeeper(command, options, ['inherit', ...outputs, 'pipe', 'pipe'], ['--foreground']);
     const [reports, control] = child.stdio.slice(3) as [Readable, Writable];
-    super(child, { control, reports }, environment);
+    super(child, { control, reports }, options);
     [this.stdout, this.#stderr] = [child.stdout, child.stderr];
     void this.mainEnded.then((main) => (this.#main = main));
   }

@@ -23,6 +23,8 @@ interface KeptOptions {
   graceMs: number;
   /** Whether it may be given to a guardian: it is in a session of its own, and does not die with its keeper. */
   isGuardable?: boolean;
+  /** Whether it is started only by `begin`. Default false: at once. */
+  waits?: boolean;
 }
 
 interface Begun {
@@ -96,13 +98,20 @@ export abstract class Kept {
   /** When all processes have ended and all output was read. Never rejects. */
   readonly done: Promise<Outcome>;
   readonly #control: Writable;
+  readonly #environment: Buffer;
   readonly #outcome: Outcome = { refused: null, main: null, lastNs: null, used: null, left: null, stuck: null };
   #isGuarded = false;
+  #hasBegun = false;
   #onAbandoned: () => void = () => {};
+  #onGiven: (isGiven: boolean) => void = () => {};
   #onBegun: (begun: Begun | null) => void = () => {};
   #onMain: (ending: MainEnding | null) => void = () => {};
 
-  protected constructor(child: ChildProcess, { control, reports }: Channels, environment: NodeJS.ProcessEnv) {
+  protected constructor(
+    child: ChildProcess,
+    { control, reports }: Channels,
+    { environment, waits = false }: Pick<KeptOptions, 'environment' | 'waits'>,
+  ) {
     const mark = `${KEEPER_MARK}=${randomUUID()}`;
     this.begun = new Promise((resolve) => (this.#onBegun = resolve));
     this.mainEnded = new Promise((resolve) => (this.#onMain = resolve));
@@ -110,11 +119,28 @@ export abstract class Kept {
     this.#control = control;
     // The keeper may end before it reads; its end is reported.
     control.on('error', () => {});
-    control.write(encoded({ ...environment, [KEEPER_MARK]: mark.slice(KEEPER_MARK.length + 1) }));
+    this.#environment = encoded({ ...environment, [KEEPER_MARK]: mark.slice(KEEPER_MARK.length + 1) });
+    if (!waits) this.begin();
     const lines = new LineSplitter((line) => this.#note(line));
     reports.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
     living.add(this);
     this.done = this.#doneOf(child, mark);
+  }
+
+  /** Starts one that waits: its keeper reads the environment before it does anything else. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#control.write(this.#environment);
+  }
+
+  /** Whether it was started, or need not wait for that. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Ends one that waits, without starting it. */
+  cancel(): void {
+    this.#control.end();
   }
 
   /** Sends SIGTERM to all its processes, and SIGKILL after the grace time. */
@@ -127,10 +153,14 @@ export abstract class Kept {
     this.#control.write('K');
   }
 
-  /** From now on nothing here ends a process of it, also when this process ends: its guardian does. */
-  giveToGuardian(): void {
-    this.#isGuarded = true;
+  /**
+   * From when this resolves with true, nothing here ends a process of it, also when this process ends: its guardian
+   * does. False: it is being ended, or has ended.
+   */
+  async giveToGuardian(): Promise<boolean> {
+    const given = new Promise<boolean>((resolve) => (this.#onGiven = resolve));
     this.#control.write('G');
+    return Promise.race([given, this.done.then(() => false)]);
   }
 
   /** Leaves it alive, because its guardian could not end it: nothing waits for it any longer. */
@@ -164,6 +194,7 @@ export abstract class Kept {
     if (kind === 'started') this.#onBegun({ pid: Number(first), atNs: Number(second) });
     else if (kind === 'refused') outcome.refused = refusalText(first, Number(second));
     else if (kind === 'left') outcome.left = { count: Number(first), named: line.split(' ').slice(2).join(' ') };
+    else if (kind === 'given') this.#onGiven((this.#isGuarded = first === '1'));
     else if (kind === 'stuck') outcome.stuck = line.slice('stuck '.length);
     else if (kind === 'ended') {
       outcome.main = endingOf(Number(first), Number(second), Number(third));
@@ -187,7 +218,7 @@ export class KeptProgram extends Kept {
   constructor(command: readonly string[], options: KeptOptions) {
     const child = startKeeper(command, options, ['pipe', 'pipe', 'pipe', 'pipe'], guardable(options));
     const [control, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
-    super(child, { control, reports }, options.environment);
+    super(child, { control, reports }, options);
     [this.stdout, this.stderr] = [stdout, stderr];
   }
 }

@@ -180,9 +180,11 @@ class Keeper {
     kill_at_.set_in(grace_ms_);
   }
 
+  // Answers whether nothing here ends a process of it any longer: what is being ended cannot be given away.
   void give_to_guardian() {
-    is_guarded_ = true;
-    kill_at_.clear();
+    is_guarded_ = !is_killing_ && !kill_at_.is_set();
+    report("given %d\n", is_guarded_ ? 1 : 0);
+    if (!is_guarded_) return;
     straggler_.clear();
     for (Relay& relay : relays_) relay.outlive_reader();
   }

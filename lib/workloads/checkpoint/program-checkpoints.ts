@@ -2,19 +2,19 @@
  * Checkpoints a running program and restores it: all its processes with a GPU context are locked before any is
  * checkpointed, and all restored before any is unlocked. From the first restore on only the guardian ends it.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
+import { GuardedProgram, outlives, type ProgramEnding } from '../../checkpoint/guarded-program.js';
 import { CHECKPOINTED, RUNNING, stateName } from '../../checkpoint/states.js';
-import { processesBelow } from '../../environment/process-tree.js';
+import { hasEnded, processesBelow } from '../../environment/process-tree.js';
 import { BenchError } from '../../errors/bench-error.js';
 import { messageOf } from '../../errors/message-of.js';
 import type { MeasureContext } from '../../metrics/core/metric.js';
 import { nativeStart } from '../../metrics/tenants/native-start.js';
 import type { CheckpointAnswer, CheckpointCall } from '../../native/addon-types.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
-import { STRAGGLER_MS, type KeptProgram } from '../../workers/kept-program.js';
+import type { KeptProgram } from '../../workers/kept-program.js';
 import type { Captured } from '../program/output.js';
 import { whenReady } from '../program/ready.js';
 import type { CheckpointPlan } from '../workload-type.js';
@@ -46,17 +46,16 @@ class Refusal extends Error {
   }
 }
 
-export class ProgramCheckpoints {
+export class ProgramCheckpoints implements ProgramEnding {
   readonly #plan: CheckpointPlan;
   readonly #context: MeasureContext;
   readonly #guardian: CheckpointGuardian;
   readonly #controller: Controller;
   readonly #done: Checkpointed = { turns: [], missing: null, phases: [], during: null };
-  #isGuarded = false;
+  readonly #guarded: GuardedProgram;
   #isOut = false;
   #work: Promise<void> = Promise.resolve();
   #ending: Promise<void> | null = null;
-  #left: string | null = null;
 
   /** The guardian and the controller talk to the driver itself, whatever the system. */
   constructor(plan: CheckpointPlan, context: MeasureContext) {
@@ -65,19 +64,19 @@ export class ProgramCheckpoints {
     [this.#plan, this.#context] = [plan, context];
     this.#guardian = new CheckpointGuardian(target, native.environment);
     this.#controller = new Controller(native, target);
+    this.#guarded = new GuardedProgram(this.#guardian, context.card?.uuid ?? null);
   }
 
   get done(): Checkpointed {
     return this.#done;
   }
 
-  /** Why processes of the program were left alive; null if all ended. */
   get left(): string | null {
-    return this.#left;
+    return this.#guarded.left;
   }
 
-  get isGuarded(): boolean {
-    return this.#isGuarded;
+  get kills(): boolean {
+    return this.#guarded.isGuarded;
   }
 
   /** Whether it stayed checkpointed or locked, so that it cannot go on. */
@@ -103,14 +102,8 @@ export class ProgramCheckpoints {
     return (this.#ending ??= this.#end(program));
   }
 
-  /** Waits until all its processes have ended, and ends those that outlive the first one. */
   async endStragglers(program: KeptProgram): Promise<void> {
-    if (!this.#isGuarded) return;
-    const over = new AbortController();
-    const late = sleep(STRAGGLER_MS, true, { signal: over.signal }).catch(() => false);
-    const isLate = await Promise.race([program.done.then(() => false), late]);
-    over.abort();
-    if (isLate) await this.end(program);
+    if (this.#guarded.isGuarded && (await outlives(program))) await this.end(program);
   }
 
   /** Ends what is left, and says what could not be ended. */
@@ -120,15 +113,9 @@ export class ProgramCheckpoints {
   }
 
   async #end(program: KeptProgram): Promise<void> {
-    if (!this.#isGuarded) program.stop();
+    if (!this.#guarded.isGuarded) program.stop();
     await this.#work;
-    if (!this.#isGuarded || program.keeperPid === null) return;
-    const { ended, how } = await this.#guardian
-      .end(program.keeperPid)
-      .catch((error: unknown) => ({ ended: false, how: messageOf(error) }));
-    if (ended) return;
-    this.#left = how;
-    program.abandon();
+    if (this.#guarded.isGuarded) await this.#guarded.end(program);
   }
 
   async #turns(surroundings: Surroundings): Promise<void> {
@@ -160,10 +147,9 @@ export class ProgramCheckpoints {
     const restBytes = await this.#gpuBytes(pids);
     await sleep(1_000 * this.#plan.holdSeconds, undefined, { signal });
     await this.#mustFit(gpuBytes === null ? 0 : gpuBytes - (restBytes ?? 0));
-    await this.#guardian.guardTree(keeper, this.#context.card?.uuid ?? null, pids);
     signal.throwIfAborted();
-    if (!this.#isGuarded) program.giveToGuardian();
-    this.#isGuarded = true;
+    if (!(await this.#guarded.noteRestore(program, pids)))
+      throw new Refusal('it was not restored: it is being ended', 'failed');
     const restoreNs = nowNs();
     const restoreSeconds = await this.#all('restore', pids);
     const answered = this.#answer(surroundings);
@@ -266,12 +252,4 @@ export class ProgramCheckpoints {
 async function endsSoon(pid: number): Promise<boolean> {
   for (const until = Date.now() + END_MS; Date.now() < until; await sleep(20)) if (hasEnded(pid)) return true;
   return false;
-}
-
-function hasEnded(pid: number): boolean {
-  try {
-    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return true;
-  }
 }
