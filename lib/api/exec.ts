@@ -46,7 +46,8 @@ export function planExecution(request: ExecInput): Execution {
   const caller = callerEnvironment();
   checkPrograms(workloads, systems, caller);
   const costing = new Costing(prices, systems);
-  const settings: ExecSettings = { caller, logsOf, keepGoing: tolerance.keepGoing };
+  const hasTurns = systems.some(({ turnMs }) => turnMs !== undefined);
+  const settings: ExecSettings = { caller, logsOf, keepGoing: tolerance.keepGoing, hasTurns };
   const metrics = workloads.flatMap((workload) => metricsOf(workload, settings));
   return {
     workloads,

@@ -16,6 +16,8 @@ export interface CheckpointTrial {
   works: boolean;
   /** Calls in their order, up to the first that failed. */
   calls: { call: string; code: number; name: string; ms: number }[];
+  /** Whether NVML listed the process by its PID before. */
+  listed: boolean;
   /** Why it does not work; null: it works. */
   reason: string | null;
   /** What may help; null: nothing is known to. */
@@ -50,12 +52,13 @@ export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTr
   const controller = new Controller(start, target);
   let worker: Worker | null = null;
   let reason: string | null = null;
+  let listed = false;
   try {
     worker = await Worker.start({ start, startTimeoutMs: deadlineMs });
     const on = { ...worker.targetIn(target), device: null, path: 'runtime' };
     await worker.request('checkpointHold', { on, ...HELD }, { deadlineMs });
     await controller.warm(deadlineMs);
-    const wasListed = await isListed(target, gpu, worker.pid);
+    listed = await isListed(target, gpu, worker.pid);
     for (const call of ['lock', 'checkpoint', 'state'] as const) {
       const answer = await controller.call(call, worker.pid, { deadlineMs });
       calls.push({ call, code: answer.code, name: answer.name, ms: answer.tookNs / 1e6 });
@@ -65,7 +68,7 @@ export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTr
       if (how !== null) reason = `the process ${how} in this call: ${reason}`;
       break;
     }
-    if (reason === null && wasListed && (await isListed(target, gpu, worker.pid)))
+    if (reason === null && listed && (await isListed(target, gpu, worker.pid)))
       reason = 'NVML still lists the process after its checkpoint: its memory has not left the GPU';
   } catch (error) {
     reason = messageOf(error);
@@ -76,6 +79,7 @@ export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTr
   const facts = { ptraceScope: ptraceScope(), mayTrace: mayTrace() };
   return {
     works: reason === null,
+    listed,
     calls,
     reason,
     fix: reason === null ? null : fixFor(calls.at(-1)?.code, facts),

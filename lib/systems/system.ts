@@ -1,5 +1,6 @@
 /** A measured system: how its workers start, and how they prove that they are under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../results/document.js';
+import type { RotatingProgram } from '../checkpoint/rotating-program.js';
 import type { RotationReport } from '../checkpoint/rotation.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
 import type { SystemSource } from './input/source.js';
@@ -154,6 +155,8 @@ export interface System {
   readonly turnMs?: number;
   /** What the turns were since the first of its tenants that live now. Absent: there are none. */
   turns?(): RotationReport;
+  /** How a program of a tenant takes turns. Present with `turns`. */
+  programOf?(tenant: Tenant): RotatingProgram;
   /** How its processes come to be. */
   readonly launcher: Launcher;
   /** The limits of a tenant's workers; null if none was set. */

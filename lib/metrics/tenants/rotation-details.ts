@@ -1,5 +1,6 @@
 /** What a document says of the turns of tenants that do not run at the same time. */
 import * as v from 'valibot';
+import type { RotationReport, Switch } from '../../checkpoint/rotation.js';
 import type { System } from '../../systems/system.js';
 import { median } from '../../stats/median.js';
 import { count, described, quantity } from '../core/details.js';
@@ -19,8 +20,13 @@ export const rotationField = v.optional(
       restoreMs: quantity('ms', 'Median time of the restores of a switch; 0 where the next tenant has just started'),
       unlockMs: quantity('ms', 'Median time of the unlocks of a switch'),
       wholeMs: quantity('ms', 'Median time from the first lock to the last unlock'),
-      firstTokenMs: v.nullable(
-        quantity('ms', 'Median time from the last token of one tenant to the first of the next; null if none followed'),
+      firstTokenMs: v.optional(
+        v.nullable(
+          quantity(
+            'ms',
+            'Median time from the last token of one tenant to the first of the next; null if none followed',
+          ),
+        ),
       ),
       mostUsedBytes: v.nullable(count('Most memory in use on the card by NVML, around every switch')),
     }),
@@ -32,30 +38,41 @@ export const rotationField = v.optional(
 export function rotationOf(system: System, runs: readonly Times[]): v.InferOutput<typeof rotationField> {
   const { turnMs } = system;
   const report = system.turns?.();
-  if (turnMs === undefined || !report || report.switches.length === 0) return undefined;
-  const { switches, mostUsedBytes } = report;
-  // Where the next tenant only starts, nothing is restored.
-  const full = switches.filter(({ restoreMs }) => restoreMs > 0);
-  const of = (key: keyof (typeof switches)[number], among = switches) =>
-    among.length === 0 ? 0 : median(among.map((each) => each[key])).value;
+  return turnMs === undefined || report === undefined ? undefined : rotationIn({ ...report, sliceMs: turnMs }, runs);
+}
+
+/** Nothing where no tenant had to wait. */
+export function rotationIn(
+  { sliceMs, switches, mostUsedBytes }: Omit<RotationReport, 'failure'> & { sliceMs: number },
+  runs?: readonly Times[],
+): v.InferOutput<typeof rotationField> {
+  if (switches.length === 0) return undefined;
+  const full = restoring(switches);
+  const of = (key: Phase, among = switches) => (among.length === 0 ? 0 : median(among.map((each) => each[key])).value);
   return {
-    sliceMs: turnMs,
+    sliceMs,
     switches: switches.length,
     lockMs: of('lockMs'),
     checkpointMs: of('checkpointMs'),
     restoreMs: of('restoreMs', full),
     unlockMs: of('unlockMs', full),
     wholeMs: of('wholeMs', full),
-    firstTokenMs: firstTokenMs(runs),
+    ...(runs && { firstTokenMs: firstTokenMs(runs) }),
     mostUsedBytes,
   };
 }
+
+type Phase = 'lockMs' | 'checkpointMs' | 'restoreMs' | 'unlockMs' | 'wholeMs';
+
+/** Switches to a tenant that has been on the card before: where it only starts, nothing is restored. */
+export const restoring = <S extends Switch>(switches: readonly S[]): S[] =>
+  switches.filter(({ restoreMs }) => restoreMs > 0);
 
 /** Long enough for several turns of each tenant, and the switches between them, where they take turns. */
 export function acrossTurns(windowMs: number, tenants: number, system: System): number {
   const { turnMs } = system;
   if (turnMs === undefined || tenants < 2) return windowMs;
-  const full = system.turns?.().switches.filter(({ restoreMs }) => restoreMs > 0) ?? [];
+  const full = restoring(system.turns?.().switches ?? []);
   const switchMs = full.length === 0 ? 0 : median(full.map(({ wholeMs }) => wholeMs)).value;
   return Math.max(windowMs, Math.ceil(TURNS_EACH * tenants * (turnMs + switchMs)));
 }

@@ -6,6 +6,8 @@ import { GRACE_MS, KeptProgram, leftText, type Outcome, STRAGGLER_MS, type Used 
 import type { Launcher, RemoteCommand } from '../../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from '../metrics/extract.js';
 import type { Checkpointed } from '../checkpoint/checkpoint-turn.js';
+import type { ProgramEnding } from '../../checkpoint/guarded-program.js';
+import type { RotatingProgram } from '../../checkpoint/rotating-program.js';
 import type { ProgramCheckpoints } from '../checkpoint/program-checkpoints.js';
 import type { GpuRecord } from '../round/gpu-record.js';
 import { Captured } from './output.js';
@@ -37,6 +39,10 @@ export interface RunRequest {
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
   /** Checkpoints the program when it is ready, and then ends it. The caller closes it. */
   checkpoints?: ProgramCheckpoints | undefined;
+  /** Lets the program begin in its first turn, and ends it. Its time counts from when it waits. */
+  turns?: RotatingProgram | undefined;
+  /** Called when the program has printed something on stdout; of CLOCK_MONOTONIC. */
+  onOutput?: (atNs: number) => void;
   /** Called when the reason why the program is not ready yet changes. */
   onWaiting?: (notReady: NotReady) => void;
   /** Hooks of a program that runs beside others. */
@@ -108,7 +114,8 @@ interface Beginning {
 }
 
 async function startedRun(request: RunRequest, { before, witness, remote }: Beginning): Promise<Run> {
-  const { workload, argvPrefix, environment, logs, signal, checkpoints } = request;
+  const { workload, argvPrefix, environment, logs, signal, checkpoints, turns, onOutput } = request;
+  const ending = endingOf(request);
   const here = witness ? witness.variables(environment) : environment;
   const program = new KeptProgram(remote?.argv ?? [...argvPrefix, ...workload.argv], {
     keeper: keeperOrThrow(),
@@ -117,8 +124,10 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stragglerMs: remote ? REMOVAL_MS : STRAGGLER_MS,
     // The runtime ends it before: a client that is killed leaves its container behind.
     graceMs: remote ? GRACE_MS + REMOVAL_MS : GRACE_MS,
-    isGuardable: checkpoints !== undefined,
+    isGuardable: ending !== undefined,
+    waits: turns !== undefined,
   });
+  if (onOutput) program.stdout.on('data', () => onOutput(Number(process.hrtime.bigint())));
   const captured = {
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
@@ -133,8 +142,9 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
           readsMpsPipes: isMps,
         });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
+  turns?.enter(program);
   const course = await followed(request, program, captured, remote);
-  await checkpoints?.endStragglers(program);
+  await ending?.endStragglers(program);
   const outcome = await program.done;
   const left = (await remote?.remove()) ?? null;
   const watched = watch?.stop() ?? NOTHING_WATCHED;
@@ -143,7 +153,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   const witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
   const seen = [...witnessed.processes, ...watched.processes];
   const words = captured.stderr.lastWords() || captured.stdout.lastWords();
-  const unended = checkpoints?.left ?? null;
+  const unended = ending?.left ?? null;
   const failure =
     left ??
     (unended === null ? null : `it was left alive, because a live restored process is never killed: ${unended}`) ??
@@ -199,25 +209,29 @@ interface Course {
   stoppedNs: number | null;
   /** State of `whileReady`: not begun, under way, or done. */
   serving: 'no' | 'now' | 'done';
-  /** Whether only the guardian ends it. */
-  isGuarded: boolean;
+  /** Whether it ended by SIGKILL where it was stopped. */
+  wasKilled: boolean;
 }
+
+const endingOf = ({ checkpoints, turns }: RunRequest): ProgramEnding | undefined => checkpoints ?? turns;
 
 /** Follows a run until its first process has ended, by itself or because it was stopped. */
 async function followed(
-  { workload, whileReady, checkpoints, onWaiting, gpu, beside, signal }: RunRequest,
+  request: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
   remote: RemoteCommand | null,
 ): Promise<Course> {
+  const { workload, whileReady, checkpoints, turns, onWaiting, gpu, beside, signal } = request;
+  const ending = endingOf(request);
   const course: Course = {
-    fromNs: null,
+    fromNs: turns ? Number(process.hrtime.bigint()) : null,
     readyNs: null,
     notReady: null,
     stoppedBecause: null,
     stoppedNs: null,
     serving: 'no',
-    isGuarded: false,
+    wasKilled: false,
   };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
@@ -228,7 +242,7 @@ async function followed(
     course.stoppedBecause ??= because;
     course.stoppedNs ??= Number(process.hrtime.bigint());
     halted.abort();
-    if (checkpoints) void checkpoints.end(program);
+    if (ending) void ending.end(program);
     else program.stop();
     if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
   };
@@ -253,7 +267,6 @@ async function followed(
     });
     const outputs = [captured.stdout, captured.stderr];
     await checkpoints?.run({ program, outputs, cwd: workload.cwd, signal: living });
-    course.isGuarded = checkpoints?.isGuarded ?? false;
     if (checkpoints?.isOut) return stop('ready');
     course.serving = 'now';
     await whileReady?.(living, course.fromNs ?? 0);
@@ -264,8 +277,9 @@ async function followed(
     stop('ready');
   };
   try {
-    course.fromNs = (await program.begun)?.atNs ?? null;
     if (course.fromNs !== null) gpu?.begin(course.fromNs);
+    const begun = await program.begun;
+    if (course.fromNs === null && begun) gpu?.begin((course.fromNs = begun.atNs));
     // It may end before it is ready: then `over` ends the wait.
     const waiting = readiness().catch((error: unknown) => {
       if (!halted.signal.aborted && !signal.aborted) throw error;
@@ -276,6 +290,7 @@ async function followed(
       halted.abort();
     });
     await Promise.all([ended, waiting]);
+    course.wasKilled = ending?.kills ?? false;
     return course;
   } finally {
     clearTimeout(timer);
@@ -301,10 +316,11 @@ function failureOf(
   const said = words === '' ? '' : ` It last printed: ${words}`;
   const { during = null } = checkpointed ?? {};
   if (refused !== null) return `it could not be started: ${refused}`;
-  if (main === null) return 'gvb-keeper, which started it, was killed: what was left of it was killed, too';
   if (stuck !== null) return `${stuck} could not be killed: it may hang in the driver. End it before you measure again`;
   if (course.stoppedBecause === 'enough') return null;
-  if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
+  if (course.stoppedBecause === 'timeout')
+    return timeoutText(workload, course, main?.how ?? 'had not had its first turn') + said;
+  if (main === null) return 'gvb-keeper, which started it, was killed: what was left of it was killed, too';
   if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
     return `it ${main.how} before it was ready (${awaitedText(workload.ready, course)}).${said}`;
   if (during !== null) return `it ${main.how} in the ${during} of its checkpoint.${said}`;
@@ -315,7 +331,7 @@ function failureOf(
   const { exitCode, signal } = main;
   // As it was asked to.
   if (course.stoppedBecause === 'ready' && (signal === TERM || exitCode === asked)) return null;
-  if (course.stoppedBecause === 'ready' && course.isGuarded && signal === KILL) return null;
+  if (course.stoppedBecause === 'ready' && course.wasKilled && signal === KILL) return null;
   if (exitCode !== null && workload.exitCodes.includes(exitCode)) return null;
   if (course.stoppedBecause === 'ready') return `when it was stopped it ${main.how}.${said}`;
   return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;

@@ -20,6 +20,8 @@ export interface Expected {
   /** Name of the system that the program should be under. */
   system: string;
   kind: string;
+  /** Whether its tenants take turns, on the bare driver. Default false. */
+  takesTurns?: boolean;
   /** Whether processes under the system are clients of an MPS daemon. */
   usesMps?: boolean;
   /** Path of the library that intercepts in the system's worker; null if none does. */
@@ -63,7 +65,7 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
   if (elsewhere)
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
   if (expected.layer !== null) return underLayer(seen, expected.layer, expected.intercepted);
-  if (isNative({ system: expected })) return bare(seen);
+  if (isNative({ system: expected }) || expected.takesTurns) return bare(seen);
   if (expected.mps) return mpsProof(seen, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }

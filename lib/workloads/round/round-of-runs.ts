@@ -35,6 +35,8 @@ export interface ExecSettings {
   logsOf: ((workload: string, system: string) => string) | null;
   /** Run a program again in further rounds of a system after it failed in one. */
   keepGoing: boolean;
+  /** Whether tenants of a system take turns on the card, which scenes then have metrics of. Default false. */
+  hasTurns?: boolean;
 }
 
 /** What rounds of one workload share. */
@@ -290,7 +292,12 @@ export function saidWhileWaiting({ progress }: MeasureContext, name: string, ste
 /** What the processes of a program are compared with: a worker of the same round that was proven. */
 export function expectedOf({ system, proofs }: MeasureContext): Expected {
   const layer = proofs.reference?.attestation.layer ?? null;
-  const expected = { system: system.name, kind: system.kind, usesMps: system.usesMps === true };
+  const expected = {
+    system: system.name,
+    kind: system.kind,
+    usesMps: system.usesMps === true,
+    takesTurns: system.turnMs !== undefined,
+  };
   if (!proofs.reference || !layer?.active) return { ...expected, layer: null };
   const intercepted = interceptors(proofs.reference.description.provenance).find(({ owner }) =>
     sameFile(owner, layer.path),

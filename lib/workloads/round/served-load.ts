@@ -30,7 +30,7 @@ const microseconds = (ms: number): number => Math.round(1e3 * ms) / 1e3;
 export class ServedLoad {
   readonly #plan: LoadPlan;
   readonly #lines: RunLines | null;
-  readonly #onRequest: () => void;
+  readonly #onRequest: (record: RequestRecord) => void;
   #result: LoadResult | null = null;
   #failure = 'its load was not sent';
   #lastFailed = false;
@@ -40,7 +40,7 @@ export class ServedLoad {
    * Prepares a load. `path`: the file with a line for each request; null keeps none. `onRequest` is called after each
    * of them.
    */
-  constructor(plan: LoadPlan, path: string | null, onRequest = () => {}) {
+  constructor(plan: LoadPlan, path: string | null, onRequest: (record: RequestRecord) => void = () => {}) {
     this.#plan = plan;
     this.#onRequest = onRequest;
     this.#lines = path === null ? null : new RunLines(path);
@@ -83,7 +83,7 @@ export class ServedLoad {
       toMs: Math.max(this.#phase?.toMs ?? endMs, endMs),
     };
     this.#lines?.write(`${JSON.stringify(lineOf(record, fromMs))}\n`);
-    this.#onRequest();
+    this.#onRequest(record);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The metrics of a scene: ids `SCENE/VICTIM/wall` (beside the others), `SCENE/VICTIM/wall/alone`, `SCENE/VICTIM/wall/slowdown`,
- * and the same of what the victim says of itself; `SCENE/fairness` of several victims. All share the runs of a round.
+ * and the same of what the victim says of itself; `SCENE/fairness` of several victims, `SCENE/switch-time` of tenants in turns. All share the runs of a round.
  */
 import type { MeasureContext, Measured, MetricDefinition } from '../../metrics/core/metric.js';
 import { unsupported } from '../../metrics/core/metric.js';
@@ -19,6 +19,7 @@ import { type ExecSettings, REPEAT_RULE } from '../round/round-of-runs.js';
 import { measureScene } from './scene-round.js';
 import { type Arm, arms, type SceneMemory, type SceneRound, type VictimRuns } from './scene-runs.js';
 import { type Scene, victimsOf } from './scene-type.js';
+import { metricsOfTurns } from './switch-metrics.js';
 import { LEAST_PRESENCE } from './together.js';
 import type { Victim } from '../workload-type.js';
 
@@ -78,7 +79,11 @@ export function metricsOfScene(scene: Scene, settings: ExecSettings): MetricDefi
     },
   });
   const all = victimsOf(scene).flatMap((victim) => metricsOfVictim(victim, definition));
-  const [first, ...others] = [...all, ...metricsOfAll(scene, definition)] as [MetricDefinition, ...MetricDefinition[]];
+  const turns = settings.hasTurns ? metricsOfTurns(definition) : [];
+  const [first, ...others] = [...all, ...metricsOfAll(scene, definition), ...turns] as [
+    MetricDefinition,
+    ...MetricDefinition[],
+  ];
   return [withDetails(first, (context) => play(context).then((round) => detailsOf(scene, round))), ...others];
 }
 

@@ -21,6 +21,7 @@ const empty = (scene: Scene, why: Partial<Pick<SceneRound, 'failure' | 'invalid'
   warmups: noRuns(scene),
   cvs: [],
   together: [],
+  turns: null,
   limits: [],
   checks: [],
   notes: [],
@@ -34,11 +35,6 @@ export async function measureScene(
   context: MeasureContext,
 ): Promise<SceneRound> {
   const { system } = context;
-  // A program starts without a guardian (lib/workloads/program), and may not be restored without one.
-  if (system.turnMs !== undefined)
-    return empty(scene, {
-      unsupported: `programs do not take the turns of ${system.name}: only its own workers are checkpointed before they end`,
-    });
   const before = earlier(memory, system.name);
   if (before && !settings.keepGoing) return empty(scene, before);
   const readGpu = gpuReader(context);
@@ -68,13 +64,14 @@ async function setUpAndPlay(request: Omit<SceneRequest, 'monitor'>): Promise<Sce
   try {
     const failure = await commandsFailure('setup', scene, settings, context.signal);
     if (failure !== null) return empty(scene, { failure });
-    return await inScene(context, async (metricScene) => {
+    const use = async (metricScene: MetricScene) => {
       for (const tenant of tenants) {
         await metricScene.startOf(tenant);
         if (tenant.limits) await proveLimits(context, metricScene, tenant);
       }
       return play(request, metricScene);
-    });
+    };
+    return await inScene(context, use, true);
   } catch (error) {
     if (context.signal.aborted || !(error instanceof BenchError) || error.code !== 'INVALID_RESULT') throw error;
     return empty(scene, { invalid: error.message });

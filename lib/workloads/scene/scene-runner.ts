@@ -3,6 +3,7 @@ import type { Check } from '../../results/document.js';
 import { ownServers } from '../../environment/mps.js';
 import type { MetricScene } from '../../metrics/tenants/scene.js';
 import { coolDown } from '../round/health.js';
+import { type AnsweredSwitch, type SceneTurns, withAnswers } from './answered-switches.js';
 import type { ProgramActor } from './program-actor.js';
 import type { ProcessProof } from '../proof/proof-state.js';
 import { cvOf, REPEAT_RULE } from '../round/round-of-runs.js';
@@ -37,6 +38,7 @@ export class SceneRunner {
   readonly #runs: Map<string, VictimRuns>;
   readonly #warmups: Map<string, VictimRuns>;
   readonly #together: Together<PlayedRun>[] = [];
+  readonly #switches: AnsweredSwitch[][] = [];
   readonly #cvs: (number | null)[] = [];
   readonly #proofs: ProcessProof[] = [];
   readonly #notes = new Set<string>();
@@ -72,6 +74,7 @@ export class SceneRunner {
       warmups: this.#warmups,
       cvs: this.#cvs,
       together: this.#together,
+      turns: this.#turns(),
       limits,
       checks: this.#checks(),
       notes: [...this.#notes],
@@ -118,6 +121,7 @@ export class SceneRunner {
     const cooled = await this.#cool();
     const run = await this.#starts.alone(this.#placeOf(name), { isWarmup, index });
     this.#starts.closeRecords();
+    this.#judgeTurns();
     if (run.failure !== null) throw new Over('failure', run.failure);
     this.#judge([run.proof], name, isWarmup);
     this.#keep(name, 'alone', isWarmup, { ...run, cooled });
@@ -126,23 +130,57 @@ export class SceneRunner {
   async #allTogether(isWarmup: boolean, index: number): Promise<void> {
     const { scene, context } = this.#request;
     const cooled = await this.#cool();
+    const before = context.system.turns?.().switches.length ?? 0;
     const actors = scene.tenants.map((_, place) => this.#starts.actor(place, { isWarmup, index }));
     const victims = actors.filter((actor): actor is ProgramActor<PlayedRun> => actor.role === 'victim');
     const played = await playTogether({
       victims,
       aggressors: actors.filter(({ role }) => role === 'aggressor'),
-      staggers: context.system.staggerStarts,
+      // Those that take turns are held until theirs.
+      staggers: context.system.staggerStarts && context.system.turns === undefined,
       readySeconds: scene.timeoutSeconds,
     });
     this.#starts.closeRecords();
     for (const { pids } of played.presences) for (const pid of pids) this.#ownPids.add(pid);
+    this.#judgeTurns();
     // A program that was not under the system explains all other failures.
     for (const { name, proofs } of played.presences) this.#judge(proofs, name, isWarmup);
     if (played.failure !== null) throw new Over('failure', played.failure);
     if (played.invalid !== null) throw new Over('invalid', played.invalid);
     for (const [place, run] of played.runs.entries())
       this.#keep(victims[place]?.name as string, 'together', isWarmup, { ...run, cooled });
-    if (!isWarmup) this.#together.push(played);
+    if (isWarmup) return;
+    this.#together.push(played);
+    this.#noteSwitches(before, victims, played.runs);
+  }
+
+  /** Tenants that did not take turns explain all other failures. */
+  #judgeTurns(): void {
+    const { system, proofs } = this.#request.context;
+    const why = system.turns?.().failure ?? null;
+    if (why === null) return;
+    const invalid = `layer not active: one tenant on the card at a time: ${why}`;
+    proofs.countProgram(false, invalid);
+    throw new Over('invalid', invalid);
+  }
+
+  #noteSwitches(before: number, victims: readonly ProgramActor<PlayedRun>[], runs: readonly PlayedRun[]): void {
+    const { context, tenants } = this.#request;
+    const switches = context.system.turns?.().switches.slice(before);
+    if (!switches) return;
+    const answering = victims.map(({ name }, place) => ({
+      name,
+      tenant: `${tenants[this.#placeOf(name)]?.id}`,
+      answers: runs[place]?.answers ?? null,
+    }));
+    this.#switches.push(withAnswers(switches, answering));
+  }
+
+  #turns(): SceneTurns | null {
+    const { system } = this.#request.context;
+    const report = system.turns?.();
+    if (system.turnMs === undefined || !report) return null;
+    return { sliceMs: system.turnMs, runs: this.#switches, mostUsedBytes: report.mostUsedBytes };
   }
 
   async #cool() {

@@ -6,6 +6,8 @@ import type { Tenant } from '../../systems/system.js';
 import type { ExecSettings, Memory } from '../round/round-of-runs.js';
 import type { MeasuredRun } from '../program/measured-run.js';
 import type { RoundMonitor } from '../round/round-monitor.js';
+import type { SceneTurns } from './answered-switches.js';
+import type { AnswerTimes } from './answer-times.js';
 import { type Scene, victimsOf } from './scene-type.js';
 import type { Together } from './together.js';
 
@@ -14,7 +16,10 @@ export const arms = ['alone', 'together'] as const;
 export type Arm = (typeof arms)[number];
 
 /** A run without the state of the GPU before it. */
-export type PlayedRun = Omit<MeasuredRun, 'cooled'>;
+export type PlayedRun = Omit<MeasuredRun, 'cooled'> & {
+  /** Null where it takes no turns, or is not measured. */
+  answers: AnswerTimes | null;
+};
 
 export type VictimRuns = Record<Arm, MeasuredRun[]>;
 
@@ -32,6 +37,8 @@ export interface SceneRound {
   cvs: (number | null)[];
   /** The runs together, without warm-ups. */
   together: Together<PlayedRun>[];
+  /** Null where the tenants do not take turns. */
+  turns: SceneTurns | null;
   /** What each tenant was limited to. */
   limits: { tenant: string; memoryBytes: number | null; smPercent: number | null }[];
   checks: Check[];

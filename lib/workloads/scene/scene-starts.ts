@@ -2,6 +2,7 @@
 import type { MetricScene } from '../../metrics/tenants/scene.js';
 import type { Tenant } from '../../systems/system.js';
 import type { Actor } from './actor.js';
+import { AnswerTimes } from './answer-times.js';
 import { BuiltInActor } from './built-in-actor.js';
 import { LONGEST_S, PER_RUN_S } from '../metrics/metrics-of-workload.js';
 import { meantGpus, type ProgramEnvironment, programEnvironment } from '../program/program-environment.js';
@@ -84,8 +85,13 @@ export class SceneStarts {
     const logs = this.#logsOf(name, which, life);
     const gpu = monitor.record(logs !== null && isMeasured && scene.monitor.csv ? `${logs}.monitor.csv` : null);
     const given = await (this.#environments.get(name) as Promise<ProgramEnvironment>);
-    if ('refused' in given) return { ...failedRun(given.refused), gpu, load: null };
-    const load = isMeasured && program.load ? new ServedLoad(program.load, logs && `${logs}.requests.jsonl`) : null;
+    if ('refused' in given) return { ...failedRun(given.refused), gpu, load: null, answers: null };
+    const turns = system.programOf?.(tenants[place] as Tenant);
+    const answers = turns && isMeasured ? new AnswerTimes() : null;
+    const load =
+      isMeasured && program.load
+        ? new ServedLoad(program.load, logs && `${logs}.requests.jsonl`, (record) => answers?.noteRequest(record))
+        : null;
     const run = await runOnce({
       workload: isMeasured ? program : this.#unmeasured(program, life),
       argvPrefix: system.argvPrefix(tenants[place]),
@@ -100,6 +106,8 @@ export class SceneStarts {
       },
       onWaiting: saidWhileWaiting(context, `${scene.name}/${name}`, name, which.index / scene.iterations),
       ...(life && { beside: life.beside }),
+      turns,
+      ...(answers && !load && { onOutput: (atNs) => answers.note(atNs) }),
       signal,
     });
     const served = (await load?.finish()) ?? null;
@@ -108,7 +116,7 @@ export class SceneStarts {
       pids: run.watched.pids,
     };
     this.#open.push(() => gpu.close(course));
-    return { ...run, gpu, load: served };
+    return { ...run, gpu, load: served, answers };
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Turns of tenants on a card that follows the driver's state machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Rotation, type RotationMeans } from '../../../lib/checkpoint/rotation.js';
+import { Rotation, type RotationMeans, type Tree } from '../../../lib/checkpoint/rotation.js';
 import type { CheckpointCall } from '../../../lib/native/addon-types.js';
 
 const GIB = 2 ** 30;
@@ -12,18 +12,17 @@ interface Process {
   state: number | null;
   isHeld: boolean;
   bytes: number;
-  /** Its parent, where a tenant's own process has started it. */
-  leader?: number;
+  /** The first process of its tree. */
+  root: number;
 }
 
 interface Card {
   keeps?: boolean;
-  lists?: boolean;
   totalBytes?: number;
   refuses?: Partial<Record<CheckpointCall, number>>;
 }
 
-function card({ keeps = false, lists = true, totalBytes = 8 * GIB, refuses = {} }: Card = {}) {
+function card({ keeps = false, totalBytes = 8 * GIB, refuses = {} }: Card = {}) {
   const processes = new Map<number, Process>();
   const done: string[] = [];
   const wrong: string[] = [];
@@ -39,6 +38,8 @@ function card({ keeps = false, lists = true, totalBytes = 8 * GIB, refuses = {} 
   };
   const noted = new Set<number>();
   const ended: number[] = [];
+  /** Trees that are being ended when they should be restored. */
+  const refusesRestore = new Set<number>();
   const means: RotationMeans = {
     call: async (call, pid) => {
       await sleep(1);
@@ -62,34 +63,52 @@ function card({ keeps = false, lists = true, totalBytes = 8 * GIB, refuses = {} 
         state: null,
       };
     },
-    noteRestore: (pid) => Promise.resolve(void noted.add(pid)),
     look: () =>
       Promise.resolve({
         usedBytes: used(),
         freeBytes: totalBytes - used(),
-        processes: (lists ? listed() : []).map(([pid, { bytes }]) => ({ pid, usedBytes: bytes })),
+        processes: listed().map(([pid, { bytes }]) => ({ pid, usedBytes: bytes })),
       }),
-    hold: (pid, isHeld) => {
+    stop: (pid, isStopped) => {
       const process = processes.get(pid);
-      if (!process) return;
-      process.isHeld = isHeld;
+      if (process) process.isHeld = isStopped;
     },
-    end: (pid) => void ended.push(pid),
-    leaderOf: (pid) => processes.get(pid)?.leader ?? null,
   };
   const rotation = new Rotation(20, means);
-  const start = (tenant: string, pid: number, of: Partial<Process> = {}): Process => {
-    const process: Process = { tenant, state: 0, isHeld: false, bytes: GIB, ...of };
+  const trees = new Map<number, Tree>();
+  const add = (pid: number, of: Pick<Process, 'tenant' | 'root'> & Partial<Process>): Process => {
+    const process: Process = { state: 0, isHeld: false, bytes: GIB, ...of };
     // It has a context only from when it may run.
     const { state } = process;
     process.state = null;
     processes.set(pid, process);
-    rotation.enter(tenant, pid);
     const begin = async () => {
       while (process.isHeld) await sleep(1);
       process.state ??= state;
     };
-    void begin();
+    void Promise.resolve().then(begin);
+    return process;
+  };
+  const pidsOf = (root: number) => [...processes].flatMap(([pid, each]) => (each.root === root ? [pid] : []));
+  /** `begin`: the tree is only begun in its first turn. */
+  const enter = (tenant: string, root: number, begin?: () => void) => {
+    const tree: Tree = {
+      tenant,
+      processes: () => pidsOf(root),
+      ...(begin && { begin }),
+      noteRestore: (pids) => {
+        if (refusesRestore.has(root)) return Promise.resolve(false);
+        for (const pid of pids) noted.add(pid);
+        return Promise.resolve(true);
+      },
+      end: () => void ended.push(root),
+    };
+    trees.set(root, tree);
+    rotation.enter(tree);
+  };
+  const start = (tenant: string, pid: number, of: Partial<Process> = {}): Process => {
+    const process = add(pid, { tenant, root: pid, ...of });
+    enter(tenant, pid);
     return process;
   };
   const until = async (found: () => boolean) => {
@@ -98,8 +117,12 @@ function card({ keeps = false, lists = true, totalBytes = 8 * GIB, refuses = {} 
       await sleep(2);
     }
   };
-  const end = (pid: number) => rotation.leave(pid, () => Promise.resolve(void processes.delete(pid)));
-  return { rotation, processes, start, until, end, done, wrong, ended };
+  const end = (root: number) =>
+    rotation.leave(trees.get(root) as Tree, () => {
+      for (const pid of pidsOf(root)) processes.delete(pid);
+      return Promise.resolve();
+    });
+  return { rotation, processes, add, enter, start, until, end, done, wrong, ended, refusesRestore };
 }
 
 const switchesOf = ({ rotation }: ReturnType<typeof card>) => rotation.report().switches;
@@ -208,11 +231,6 @@ describe('turns that fail', () => {
     expect(later.isHeld).toBe(false);
   });
 
-  it('are those of processes that NVML does not list, of which nothing is proven', async () =>
-    expect((await failure({ lists: false })).rotation.report().failure).toBe(
-      'process 11 is on the card, but NVML does not list it by this PID',
-    ));
-
   it('are those with a refused checkpoint', async () =>
     expect((await failure({ refuses: { checkpoint: 801 } })).rotation.report().failure).toBe(
       'the checkpoint of process 11 returned CUDA_ERROR (801)',
@@ -220,16 +238,102 @@ describe('turns that fail', () => {
 
   it('are those on a card without room for the restore, which is not tried', async () => {
     const made = await failure({ totalBytes: 1.5 * GIB }, ({ processes }) =>
-      processes.set(99, { tenant: 'foreign', state: 0, isHeld: false, bytes: GIB / 2 }),
+      processes.set(99, { tenant: 'foreign', root: 99, state: 0, isHeld: false, bytes: GIB / 2 }),
     );
     expect(made.rotation.report().failure).toMatch(/^process 11 is not restored: it had 1073741824 bytes/);
     expect(made.done).not.toContain('restore 11');
   });
 
-  it('are those of a tenant whose child is on the card, which nobody guards', async () => {
-    const made = await failure({}, ({ processes }) =>
-      processes.set(12, { tenant: '1', state: 0, isHeld: false, bytes: GIB, leader: 11 }),
+  it('are those where a process of a tenant comes to the card when it is not its turn', async () => {
+    const made = card();
+    const first = made.start('1', 11);
+    made.start('2', 21);
+    await made.until(() => first.state === 2);
+    made.processes.set(12, { tenant: '1', root: 11, state: 0, isHeld: false, bytes: GIB });
+    await made.until(() => made.rotation.report().failure !== null);
+    expect(made.rotation.report().failure).toMatch(
+      /^(NVML lists processes of 2 tenants|process 12 is on the card, and)/,
     );
-    expect(made.rotation.report().failure).toBe('process 12 is on the card, which process 11 of a tenant has started');
+  });
+
+  it('end a tenant that comes later, which would wait for ever', async () => {
+    const made = await failure({ refuses: { checkpoint: 801 } });
+    made.enter('3', 31, () => {});
+    expect(made.ended).toContain(31);
+  });
+});
+
+describe('trees of processes that take turns', () => {
+  it('are begun in their first turn', async () => {
+    const pair = card();
+    pair.start('1', 11);
+    let begun: number | null = null;
+    pair.enter('2', 20, () => {
+      begun = pair.processes.get(11)?.state ?? null;
+      pair.add(21, { tenant: '2', root: 20 });
+    });
+    await pair.until(() => pair.done.includes('unlock 11'));
+    expect(begun).toBe(2);
+    expect(pair.done.slice(0, 4)).toEqual(['lock 11', 'checkpoint 11', 'lock 21', 'checkpoint 21']);
+    for (const root of [11, 20]) await pair.end(root);
+    expect(pair.wrong).toEqual([]);
+  });
+
+  it('leave and return with the children that each switch finds', async () => {
+    const pair = card();
+    pair.start('1', 11);
+    pair.start('2', 21);
+    await pair.until(() => pair.done.includes('unlock 11'));
+    pair.add(12, { tenant: '1', root: 11 });
+    await pair.until(() => pair.done.includes('unlock 12'));
+    const from = pair.done.indexOf('lock 12');
+    expect(pair.done.slice(from - 1, from + 3)).toEqual(['lock 11', 'lock 12', 'checkpoint 11', 'checkpoint 12']);
+    expect(pair.wrong).toEqual([]);
+    for (const root of [11, 21]) await pair.end(root);
+  });
+
+  it('have those of their processes only stopped that have nothing on the card', async () => {
+    const pair = card();
+    const parent = pair.start('1', 11, { state: null });
+    await pair.until(() => !parent.isHeld);
+    pair.add(12, { tenant: '1', root: 11 });
+    pair.start('2', 21);
+    await pair.until(() => pair.processes.get(21)?.state === 0);
+    expect(pair.processes.get(12)?.state).toBe(2);
+    await pair.until(() => pair.done.includes('unlock 12') && !parent.isHeld);
+    expect(pair.done.filter((call) => call.endsWith(' 11'))).toEqual([]);
+    expect(pair.wrong).toEqual([]);
+    for (const root of [11, 21]) await pair.end(root);
+  });
+
+  it('are stopped as a whole while they are away, also what they have just started', async () => {
+    const pair = card();
+    const first = pair.start('1', 11);
+    pair.start('2', 21);
+    await pair.until(() => first.state === 2);
+    const late = pair.add(12, { tenant: '1', root: 11, state: null });
+    await pair.until(() => pair.processes.get(21)?.state === 0 && late.isHeld);
+    expect(first.isHeld).toBe(true);
+    await pair.until(() => !first.isHeld && !late.isHeld);
+    expect(pair.done).toContain('checkpoint 21');
+    for (const root of [11, 21]) await pair.end(root);
+  });
+
+  it('are restored without what has ended meanwhile, and not at all where they are being ended', async () => {
+    const pair = card();
+    const first = pair.start('1', 11);
+    await pair.until(() => first.state === 0);
+    pair.add(12, { tenant: '1', root: 11 });
+    pair.start('2', 21);
+    await pair.until(() => pair.processes.get(21)?.state === 0);
+    pair.processes.delete(12);
+    await pair.until(() => pair.done.includes('unlock 11'));
+    expect(pair.done).not.toContain('restore 12');
+    pair.refusesRestore.add(21);
+    await pair.until(() => pair.done.filter((call) => call === 'lock 11').length >= 2);
+    await sleep(60);
+    expect(pair.done).not.toContain('restore 21');
+    expect(pair.rotation.report().failure).toBeNull();
+    for (const root of [11, 21]) await pair.end(root);
   });
 });

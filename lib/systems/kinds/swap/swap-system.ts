@@ -1,9 +1,9 @@
 /** The bare driver with tenants that take turns on the card. Guardian and controller live while a tenant does. */
-import { readFileSync } from 'node:fs';
 import { CheckpointGuardian } from '../../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../../checkpoint/controller.js';
 import { guardedBy } from '../../../checkpoint/guarded-launcher.js';
 import { rotatedBy, TENANT, type Turns } from '../../../checkpoint/rotating-launcher.js';
+import { RotatingProgram } from '../../../checkpoint/rotating-program.js';
 import { Rotation, type RotationReport } from '../../../checkpoint/rotation.js';
 import { tryCheckpoint } from '../../../checkpoint/trial.js';
 import { durationText } from '../../../config/duration.js';
@@ -18,7 +18,6 @@ import { type Attestation, type Evidence, SOLE_TENANT, type Tenant } from '../..
 import { NativeSystem } from '../native/native-system.js';
 
 interface Living extends Turns {
-  guardian: CheckpointGuardian;
   controller: Controller;
 }
 
@@ -60,6 +59,10 @@ export class SwapSystem extends NativeSystem {
     return this.#living?.rotation.report() ?? { switches: [], mostUsedBytes: null, failure: null };
   }
 
+  programOf({ id }: Tenant): RotatingProgram {
+    return new RotatingProgram(this.#turns(), `${id}`);
+  }
+
   override async reap({ id }: Tenant): Promise<void> {
     this.#tenants.delete(id);
     if (this.#tenants.size > 0) return;
@@ -74,7 +77,12 @@ export class SwapSystem extends NativeSystem {
       gpu: run.gpu.uuid,
       deadlineMs: run.timeoutMs,
     });
-    this.unavailable = trial.reason === null ? null : `checkpoints do not work here: ${trial.reason}`;
+    this.unavailable =
+      trial.reason !== null
+        ? `checkpoints do not work here: ${trial.reason}`
+        : trial.listed
+          ? null
+          : 'NVML does not list processes by their PIDs here, as in another PID namespace: nothing would show that one tenant at a time is on the card';
   }
 
   protected override end(): Promise<string[]> {
@@ -98,13 +106,10 @@ export class SwapSystem extends NativeSystem {
     const controller = new Controller(localStart(environment), target);
     const rotation = new Rotation(this.turnMs, {
       call: (name, pid) => controller.call(name, pid),
-      noteRestore: (pid) => guardian.noteRestore(pid),
       look: () => readGpuState(target, gpu.uuid, 'all'),
-      hold: (pid, isHeld) => signalGroup(pid, isHeld ? 'SIGSTOP' : 'SIGCONT'),
-      end: (pid) => void guardian.end(pid),
-      leaderOf,
+      stop: (pid, isStopped) => signalled(pid, isStopped ? 'SIGSTOP' : 'SIGCONT'),
     });
-    return { guardian, controller, rotation, guarded: guardedBy(guardian, gpu.uuid) };
+    return { guardian, controller, rotation, gpu: gpu.uuid, guarded: guardedBy(guardian, gpu.uuid) };
   }
 
   /** Ends what is left; answers what could not be ended. */
@@ -130,21 +135,10 @@ function inTurns({ failure, switches }: RotationReport): Finding & { passed: boo
   };
 }
 
-function signalGroup(pid: number, name: NodeJS.Signals): void {
+function signalled(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(-pid, name);
+    process.kill(pid, name);
   } catch {
     // It has just ended.
-  }
-}
-
-/** The leader of the process's session; null: it has ended, or its PID is not of this machine. */
-function leaderOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold anything: state, parent, group, session.
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3]);
-  } catch {
-    return null;
   }
 }
