@@ -89,6 +89,10 @@ const files: readonly (readonly [string, keyof typeof readers, number])[] = [
   ['served-load.yaml', 'workloads', 2],
   ['serving.yaml', 'systems', 2],
   ['serving.yaml', 'workloads', 1],
+  ['swap-pair.yaml', 'systems', 2],
+  ['swap-pair.yaml', 'workloads', 1],
+  ['pytorch/swap-pair.yaml', 'systems', 2],
+  ['pytorch/swap-pair.yaml', 'workloads', 1],
   ['workloads.yaml', 'workloads', 6],
 ];
 
