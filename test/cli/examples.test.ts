@@ -128,6 +128,27 @@ describe('examples/checkpoint.yaml', () => {
   });
 });
 
+describe('examples/swap-pair.yaml', () => {
+  it('runs with its servers, which take turns', async () => {
+    const ports = [await closedPort(), await closedPort()];
+    const text = readFileSync(join(root, 'examples/swap-pair.yaml'), 'utf8')
+      .replaceAll('programs/gpu-server.mjs', join(root, 'examples/programs/gpu-server.mjs'))
+      .replaceAll('18081', `${ports[0]}`)
+      .replaceAll('18082', `${ports[1]}`)
+      .replaceAll(/requests: \d+/g, 'requests: 10')
+      .replace('slice: 1s', 'slice: 300ms')
+      .replace('  - native\n', '');
+    const [folder, output] = [emptyFolder(), join(emptyFolder(), 'out')];
+    writeFileSync(join(folder, 'swap-pair.yaml'), text);
+    const args = ['exec', '--simulate', '--rounds', '1', '--config', 'swap-pair.yaml', '--output', output];
+    await commandIn(folder, args);
+    const { systems } = parseComparison(readFileSync(join(output, 'summary.json'), 'utf8'));
+    const results = new Map(systems[0]?.[0]?.metrics.map((result) => [result.id, result]));
+    for (const key of ['switches', 'switch-time', 'switch-answer', 'switch-memory'])
+      expect(results.get(`pair/${key}`)).toMatchObject({ status: 'ok' });
+  });
+});
+
 describe('examples/containers.yaml', () => {
   it('is for exec and for compare, which says that it runs no workloads', async () => {
     const common = ['--simulate', '--dry-run', '--allow-missing', '--config', join(root, 'examples/containers.yaml')];

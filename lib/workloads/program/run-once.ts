@@ -277,9 +277,13 @@ async function followed(
     stop('ready');
   };
   try {
+    const isWaiting = course.fromNs !== null;
     if (course.fromNs !== null) gpu?.begin(course.fromNs);
     const begun = await program.begun;
-    if (course.fromNs === null && begun) gpu?.begin((course.fromNs = begun.atNs));
+    if (!isWaiting && begun) {
+      course.fromNs = begun.atNs;
+      gpu?.begin(course.fromNs);
+    }
     // It may end before it is ready: then `over` ends the wait.
     const waiting = readiness().catch((error: unknown) => {
       if (!halted.signal.aborted && !signal.aborted) throw error;
