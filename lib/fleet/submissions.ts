@@ -32,7 +32,7 @@ export const submissionsText = ({ id }: FleetPlan, submissions: readonly Submiss
 export async function readSubmissions(folder: string, { id }: FleetPlan): Promise<Submission[]> {
   const file = join(folder, SUBMISSIONS);
   const found = await jsonIn(file, { kind: 'fleet-submissions', version: VERSION, schema, mostBytes: MOST_BYTES });
-  if (found === 'there is no such file') return [];
+  if (found === null) return [];
   const why = typeof found === 'string' ? found : found.value.plan === id ? null : 'it is of another plan';
   if (typeof found === 'string' || why !== null)
     throw new UsageError(`Expected what was sent for this fleet but received ${quoted(file)}: ${why}.`);
