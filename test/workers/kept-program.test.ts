@@ -15,7 +15,7 @@ interface Started {
 
 function start(
   command: readonly string[],
-  { graceMs = 60_000, stragglerMs = 60_000, cwd = temporaryFolder() } = {},
+  { graceMs = 60_000, stragglerMs = 60_000, cwd = temporaryFolder(), waits = false } = {},
 ): Started {
   const mark = randomUUID();
   const program = new KeptProgram(command, {
@@ -24,6 +24,7 @@ function start(
     cwd,
     stragglerMs,
     graceMs,
+    waits,
   });
   const printed = { stdout: '', stderr: '', bytes: 0 };
   program.stdout.on('data', (chunk: Buffer) => {
@@ -145,6 +146,36 @@ describe('a kept program', () => {
     const started = start(command);
     expect(await started.program.begun).toBeNull();
     expect(await ended(started)).toMatchObject({ refused, main: null });
+  });
+
+  it('that waits is started when it is begun, or not at all', async () => {
+    const waiting = sh('echo there', { waits: true });
+    expect(waiting.program.hasBegun).toBe(false);
+    waiting.program.begin();
+    expect((await ended(waiting)).main).toMatchObject({ exitCode: 0 });
+    expect(waiting.printed.stdout).toBe('there\n');
+    const cancelled = sh('echo there', { waits: true });
+    cancelled.program.cancel();
+    expect((await ended(cancelled)).main).toBeNull();
+    expect(cancelled.printed.stdout).toBe('');
+  });
+
+  it('that is given to a guardian is ended by nobody else', async () => {
+    const started = sh('trap "" TERM; echo up; sleep 1; exit 7', { graceMs: 50 });
+    await saying(started, 'up');
+    expect(await started.program.giveToGuardian()).toBe(true);
+    started.program.stop();
+    started.program.kill();
+    expect((await ended(started)).main).toMatchObject({ exitCode: 7, signal: null });
+  });
+
+  it('that is being ended is not given to a guardian', async () => {
+    const started = sh('trap "" TERM; echo up; sleep 600 & wait', { graceMs: 1_000 });
+    await saying(started, 'up');
+    started.program.stop();
+    expect(await started.program.giveToGuardian()).toBe(false);
+    expect((await ended(started)).main).toMatchObject({ signal: 9 });
+    expect(await started.program.giveToGuardian()).toBe(false);
   });
 
   it('is refused with the folder that it cannot enter', async () => {
