@@ -3,6 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { quoted, UsageError } from '../errors/usage-error.js';
 import { MAX_MIB } from '../saved/read.js';
 import {
   DELIVERIES,
@@ -58,6 +59,16 @@ export async function unpacked(fleet: string, delivery: FleetDelivery): Promise<
     if (error instanceof UnreadableError) return `${DOCUMENT}: ${error.why}`;
     throw error;
   }
+}
+
+/** Throws UsageError if the folder of deliveries is a link: nodes write into the fleet's folder. */
+export async function checkDeliveries(fleet: string): Promise<void> {
+  const folder = join(fleet, DELIVERIES);
+  const found = await lstat(folder).catch(() => null);
+  if (found?.isSymbolicLink())
+    throw new UsageError(
+      `Expected a folder of deliveries but received ${quoted(folder)}: it is a symbolic link, which could lead anywhere.`,
+    );
 }
 
 /** Indices of folders that no task of the plan has, and names that are none, as `deliveries` has them. */

@@ -85,13 +85,18 @@ describe('fleet node', () => {
   });
 
   it('delivers what was measured when it is interrupted', async () => {
-    const folder = fleetFolder(planOf(1, { arguments: ['--simulate', 'OH-002', 'OH-004', '--iterations', '1000'] }));
+    const folder = fleetFolder(
+      planOf(1, { arguments: ['--simulate', 'OH-001', 'OH-002', '--iterations', '10000000'] }),
+    );
     const running = start(node(folder, '--index', '0'));
-    await running.said('OH-002 Memory Allocation Latency');
+    await running.said('Device 0');
     running.child.kill('SIGTERM');
     expect((await running.done).code).toBe(130);
     expect(await delivered(folder, 0)).toMatchObject({ exitCode: 130 });
-    expect(processesOf(running.mark)).toEqual([]);
+    expect(await unpacked(folder, await delivered(folder, 0))).toEqual({
+      text: expect.stringContaining('"completed": false'),
+    });
+    await passing(() => expect(processesOf(running.mark)).toEqual([]));
   });
 
   it('leaves no process and no delivery when it is killed', async () => {

@@ -1,8 +1,8 @@
 /** The sections of a fleet's report as tables, which all formats for people write. */
 import type { DataTable } from '../../report/tables/table-data.js';
-import { numeric } from '../../report/tables/table-data.js';
+import { estimate, numeric } from '../../report/tables/table-data.js';
 import { bytes, number } from '../../results/text/plain.js';
-import { digits, estimateText, inOneLine } from '../../results/text/quantity.js';
+import { digits, estimateText } from '../../results/text/quantity.js';
 import { type FleetReport, verdicts } from './document.js';
 import { familyText, percent, valueText } from './words.js';
 
@@ -187,7 +187,7 @@ function paired({ paired: all, plan }: FleetReport): FleetSection | null {
   ];
   const rows = all.map((each) => {
     const { centre: value, ci95, unit, betweenCards } = each;
-    const shown = inOneLine(estimateText({ value, ci95 }, unit, unit !== null));
+    const shown = estimate(estimateText({ value, ci95 }, unit, unit !== null), value, unit ?? undefined);
     const between =
       betweenCards === null ? '–' : unit === null ? percent(Math.expm1(betweenCards)) : valueText(betweenCards, unit);
     return {

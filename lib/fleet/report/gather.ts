@@ -1,6 +1,6 @@
 /** Reads all deliveries of a fleet one after the other; of each only a row, or why there is none, stays in memory. */
 import { documentIn } from '../../saved/read.js';
-import { foreignFolders, readDelivery, unpacked } from '../deliveries.js';
+import { checkDeliveries, foreignFolders, readDelivery, unpacked } from '../deliveries.js';
 import { type FleetDelivery, hasResults } from '../delivery.js';
 import type { FleetPlan } from '../plan.js';
 import { type CardRow, rowOf } from './card-row.js';
@@ -45,6 +45,7 @@ interface Read {
 }
 
 export async function gather(fleet: string, plan: FleetPlan): Promise<Gathered> {
+  await checkDeliveries(fleet);
   const planned = [...plan.tasks].sort((a, b) => a.index - b.index);
   const catalogue = new Catalogue();
   const seen = new Map<string, CardRow>();

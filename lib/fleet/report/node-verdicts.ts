@@ -109,6 +109,15 @@ function findingsOf(task: Task, { peers, simulated }: Judged): Finding[] {
     ...(row.health.length > 0
       ? [about('INFO', `the machine was not idle and healthy: ${row.health.join(', ')}`, null)]
       : []),
+    ...(row.proofs.proven < row.proofs.processes
+      ? [
+          about(
+            'INFO',
+            `${row.proofs.proven} of ${row.proofs.processes} processes that gave numbers were proven to be under their system`,
+            null,
+          ),
+        ]
+      : []),
     ...(others < FEWEST_CARDS
       ? [
           about(

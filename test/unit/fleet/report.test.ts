@@ -1,13 +1,14 @@
 /** What of a fleet's folder counts, and what each node is told. */
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { XMLValidator } from 'fast-xml-parser';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { writeDelivery } from '../../../lib/cli/files/delivery-folder.js';
 import { sealOf } from '../../../lib/fleet/delivery.js';
-import { readPlan } from '../../../lib/fleet/plan.js';
+import { planSchema, readPlan } from '../../../lib/fleet/plan.js';
 import { fleetReportSchema, nodeVerdictSchema } from '../../../lib/fleet/report/document.js';
 import { fleetReport, nodeVerdict, type ReportSettings } from '../../../lib/fleet/report/fleet-report.js';
 import { parseLimit } from '../../../lib/fleet/report/limits.js';
@@ -15,6 +16,7 @@ import { fleetPage } from '../../../lib/fleet/report/page.js';
 import { fleetMarkdown, fleetText } from '../../../lib/fleet/report/text.js';
 import type { GpuInfo, RunDocument } from '../../../lib/results/document.js';
 import { card, type Measured, measured, without } from '../gate/fixtures.js';
+import { changedText, seeded } from '../fuzz.js';
 import { runDocument } from '../run/fixtures.js';
 import { deliver, deliveryOf, fleetFolder, packed, planOf } from './fixtures.js';
 
@@ -142,6 +144,12 @@ describe('coverage', () => {
       [null, 'UNKNOWN', [4]],
     ]);
     expect(warnings).toContain('No task has delivered a result: nothing can be compared.');
+  });
+
+  it('is not read through a link in place of all deliveries', async () => {
+    const folder = fleetFolder(planOf(1));
+    symlinkSync('/tmp', join(folder, 'deliveries'));
+    await expect(reportOn(folder)).rejects.toThrow(/deliveries': it is a symbolic link/);
   });
 
   it('names folders that no task of the plan has', async () => {
@@ -304,5 +312,65 @@ describe('hostile names', () => {
     expect(XMLValidator.validate(`<x>${/<ul class="fleet" [\s\S]*?<\/ul>/.exec(page)?.[0] ?? ''}</x>`)).toBe(true);
     expect(fleetMarkdown(report)).not.toMatch(/^# b/m);
     expect(fleetMarkdown(report)).not.toMatch(/(?<!\\)<script/);
+  });
+});
+
+describe('changed deliveries', () => {
+  const pieces = [
+    '1e999',
+    '-1',
+    'null',
+    '"x"',
+    '[]',
+    '{}',
+    '"',
+    '\\u0000',
+    '"__proto__":{"a":1},',
+    '[[[[[[',
+    '"status":"ok",',
+  ];
+
+  it('are counted or refused, and every format still says so', async () => {
+    const document = JSON.stringify(documentOf('GPU-1', { value: 5, ci95: [4.9, 5.1], blocks: [5, 5, 5, 5, 5, 5] }));
+    const content = gzipSync(document);
+    const note = JSON.stringify(deliveryOf(1, { gpus: ['GPU-1'], document: sealOf(content) }));
+    const states = new Set<string>();
+    const folder = fleetFolder(planOf(2));
+    deliver(folder, 0, documentOf('GPU-0'));
+    const whole = await reportOn(folder);
+    expect(whole.coverage).toMatchObject({ delivered: 1, silent: 1 });
+    const check = async () => {
+      const report = await reportOn(folder);
+      const { planned, delivered: taken, refused, silent } = report.coverage;
+      expect(taken + refused + silent).toBe(planned);
+      states.add(report.coverage.tasks[1]?.state ?? '');
+      for (const text of [fleetText(report), fleetMarkdown(report), fleetPage(report)]) expect(text).toContain('n0');
+    };
+    await fc.assert(
+      fc.asyncProperty(changedText([document], pieces), async (text) => {
+        raw(text)(folder);
+        await check();
+      }),
+      seeded(150),
+    );
+    raw(document)(folder);
+    await fc.assert(
+      fc.asyncProperty(changedText([note], pieces), async (text) => {
+        writeFileSync(at(folder, 'delivery.json'), text);
+        await check();
+      }),
+      seeded(150),
+    );
+    expect([...states].sort()).toEqual(['delivered', 'refused']);
+  });
+});
+
+describe('docs/fleet.md', () => {
+  it('shows a plan and a verdict as they are', () => {
+    const page = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
+    const shown = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']): unknown => JSON.parse(text));
+    expect(
+      shown.map((each, i) => v.is(([planSchema, nodeVerdictSchema] as const)[i] as v.GenericSchema, each)),
+    ).toEqual([true, true]);
   });
 });
