@@ -286,6 +286,18 @@ describe('the verdict of a node', () => {
       findings: [{ reason: 'OH-001 is failed: it broke' }],
     }));
 
+  it('is told of the node that delivered, also if another one was planned', async () => {
+    const folder = fleetFolder(planOf(0, { tasks: [{ index: 0, node: 'planned' }] }));
+    deliver(folder, 0, documentOf('GPU-0'), { node: 'other' });
+    const report = await reportOn(folder);
+    expect(nodeVerdict(report, 'planned')).toBeNull();
+    expect(nodeVerdict(report, 'other')?.findings).toContainEqual({
+      severity: 'INFO',
+      reason: 'task 0 was planned for node planned',
+      action: null,
+    });
+  });
+
   it('is never PASS where no rule could seek outliers', async () => {
     const folder = fleetFolder(planOf(1));
     deliver(folder, 0, documentOf('GPU-0'));
