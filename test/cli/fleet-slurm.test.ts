@@ -130,6 +130,23 @@ echo 'g1|idle|gpu:h100:8'; echo 'g1|idle|gpu:h100:8'; echo 'c1|idle|(null)'; ech
     ]);
   });
 
+  it('sends the merge of a command that was killed after the last task', async () => {
+    const slurm = programs({ sbatch: SBATCH });
+    const fleet = join(emptyFolder(), 'fleet');
+    await command(['fleet', 'slurm', '--output', fleet, '--nodes', '1'], slurm.environment);
+    const { id } = plan(fleet);
+    deliver(fleet, 0, document, { plan: id });
+    const note = { job: '5', indices: [0], submitted: '2026-01-01T00:00:00.000Z' };
+    const notes = { kind: 'fleet-submissions', schemaVersion: 1, plan: id, submissions: [note] };
+    writeFileSync(join(fleet, 'submissions.json'), JSON.stringify(notes));
+    expect((await command(['fleet', 'submit', fleet], slurm.environment)).stderr).toBe(
+      'Sent 0 of 1 tasks; job 1 merges when they have ended.\n',
+    );
+    expect(read(slurm.folder, 'sent')).toBe(`--parsable ${fleet}/merge.sh \n`);
+    const again = await command(['fleet', 'submit', fleet], slurm.environment);
+    expect(again.stderr).toMatch(/^Nothing to send: /);
+  });
+
   it('asks the accounts what the queue no longer knows', async () => {
     const slurm = programs({
       sbatch: SBATCH,

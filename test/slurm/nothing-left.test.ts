@@ -55,6 +55,7 @@ describe.skipIf(withoutSlurm('what is left of jobs on a real Slurm'))(`nothing i
     await cluster.settled();
     expect(await fleet.states()).toEqual(all('delivered'));
     expect((await fleet.status()).map(({ attempt }) => attempt)).toEqual([1, 1]);
+    expect(fleet.logs('-merge-').join('')).toContain('2 tasks: 2 delivered.');
     expect(fleet.left()).toEqual([]);
   });
 

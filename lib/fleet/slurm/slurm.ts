@@ -35,7 +35,8 @@ export const slurm: Scheduler = {
       yield noted(job, anywhere);
     }
     signal.throwIfAborted();
-    const merge = await submitted([`--dependency=afterany:${after.join(':')}`, join(folder, MERGE_SCRIPT)]);
+    const dependency = after.length === 0 ? [] : [`--dependency=afterany:${after.join(':')}`];
+    const merge = await submitted([...dependency, join(folder, MERGE_SCRIPT)]);
     yield noted(merge, []);
   },
 };

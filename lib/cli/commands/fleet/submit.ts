@@ -56,7 +56,7 @@ export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefu
   const states = await statesOf(folder, plan, scheduled);
   const missing = states.filter((task) => isMissing(task, withRefused));
   const waiting = scheduled.filter(({ state, index }) => state !== 'ended' && index !== null);
-  if (missing.length === 0 && (waiting.length === 0 || hasMerge(scheduled))) {
+  if (missing.length === 0 && hasMerge(scheduled, submissions)) {
     say(`Nothing to send: ${waiting.length} tasks wait or run, the others have delivered${refusedText(states)}.`);
     return exitCodes.ok;
   }
@@ -70,14 +70,15 @@ export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefu
   return noted(sending, { folder, plan, submissions, missing });
 }
 
-const hasMerge = (scheduled: readonly ScheduledTask[]): boolean =>
-  scheduled.some(({ index, state }) => index === null && state === 'waiting');
+/** Whether a merge was sent after the last tasks: a command that was killed before has sent none. */
+const hasMerge = (scheduled: readonly ScheduledTask[], submissions: readonly Submission[]): boolean =>
+  submissions.at(-1)?.indices.length === 0 || scheduled.some(({ index, state }) => index === null && state !== 'ended');
 
 /** Deliveries are files that anybody may have written: a list of nodes in place of a name would exclude others too. */
 const isName = (node: string): boolean => /^\w[\w.-]*$/.test(node);
 
 const deliveredNodes = (states: readonly TaskState[]): string[] => [
-  ...new Set(states.flatMap(({ delivery }) => (delivery !== null && isName(delivery.node) ? [delivery.node] : []))),
+  ...new Set(states.flatMap(({ state, node }) => (state === 'delivered' && isName(node ?? '') ? (node ?? []) : []))),
 ];
 
 /** How often what was sent is noted while more is sent; jobs that were not noted are found by their names. */
