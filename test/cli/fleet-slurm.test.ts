@@ -50,9 +50,9 @@ describe('fleet slurm', () => {
       ],
     });
     expect(read(slurm.folder, 'sent')).toBe(
-      `--parsable --job-name=gvb-${id}-0 --nodelist=n08 ${fleet}/task.sh 0 \n` +
-        `--parsable --job-name=gvb-${id}-1 --nodelist=n09 ${fleet}/task.sh 1 \n` +
-        `--parsable --dependency=afterany:1:2 ${fleet}/merge.sh \n`,
+      `--parsable --export=ALL --job-name=gvb-${id}-0 --nodelist=n08 ${fleet}/task.sh 0 \n` +
+        `--parsable --export=ALL --job-name=gvb-${id}-1 --nodelist=n09 ${fleet}/task.sh 1 \n` +
+        `--parsable --export=ALL --dependency=afterany:1:2 ${fleet}/merge.sh \n`,
     );
     expect(JSON.parse(read(fleet, 'submissions.json'))).toMatchObject({
       plan: id,
@@ -64,7 +64,7 @@ describe('fleet slurm', () => {
     });
     const seen = read(slurm.folder, 'environment');
     expect(seen).toContain('SBATCH_ACCOUNT=lab');
-    expect(seen).not.toContain('SBATCH_EXPORT');
+    for (const name of ['SBATCH_EXPORT', 'hush', 'GVB_SIM']) expect(seen).not.toContain(name);
     for (const file of ['task.sh', 'merge.sh', 'plan.json', 'submissions.json'])
       expect(read(fleet, file)).not.toContain('hush');
     expect(read(fleet, 'task.sh')).toContain('\nexport HF_HOME=/data\n');
@@ -142,7 +142,7 @@ echo 'g1|idle|gpu:h100:8'; echo 'g1|idle|gpu:h100:8'; echo 'c1|idle|(null)'; ech
     expect((await command(['fleet', 'submit', fleet], slurm.environment)).stderr).toBe(
       'Sent 0 of 1 tasks; job 1 merges when they have ended.\n',
     );
-    expect(read(slurm.folder, 'sent')).toBe(`--parsable ${fleet}/merge.sh \n`);
+    expect(read(slurm.folder, 'sent')).toBe(`--parsable --export=ALL ${fleet}/merge.sh \n`);
     const again = await command(['fleet', 'submit', fleet], slurm.environment);
     expect(again.stderr).toMatch(/^Nothing to send: /);
   });

@@ -7,8 +7,11 @@ import { local } from '../../workers/local.js';
 /** Variables of sbatch that would undo what its script says: they go before `#SBATCH` lines. */
 const UNDOING = ['SBATCH_EXPORT', 'SBATCH_ARRAY_INX', 'SBATCH_REQUEUE', 'SBATCH_GET_USER_ENV', 'SBATCH_WAIT'];
 
+/** What Slurm's programs and a task need; all others may hold secrets, or load a layer. */
+const NEEDED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|SLURM_\w+|SBATCH_\w+)$/;
+
 const environmentOf = (all: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(all).filter(([name]) => !UNDOING.includes(name))),
+  ...Object.fromEntries(Object.entries(all).filter(([name]) => NEEDED.test(name) && !UNDOING.includes(name))),
   LC_ALL: 'C',
 });
 

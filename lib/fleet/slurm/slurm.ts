@@ -51,7 +51,9 @@ const noted = (job: string, indices: number[]): Submission => ({
 
 /** The id of the job. */
 async function submitted(args: readonly string[]): Promise<string> {
-  const printed = await askSlurm('sbatch', ['--parsable', ...args]);
+  // Not NONE, as the script says for whoever sends it by hand: Slurm then runs the user's login shell on the node, which may
+  // take longer than a job may take to start. Here the environment has only what is needed.
+  const printed = await askSlurm('sbatch', ['--parsable', '--export=ALL', ...args]);
   // "ID" or "ID;CLUSTER"
   const [, job] = /^(\d+)(?:;.*)?$/.exec(printed.trim()) ?? [];
   if (job !== undefined) return job;
