@@ -1,0 +1,93 @@
+// What schedulers, device plugins and webhooks of a cluster add to a pod: a node, a card, and the limits of a layer.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const GPU = 'nvidia.com/gpu';
+const SHARED = 'nvidia.com/gpu.shared';
+
+const limitsOf = (container) => container.resources?.limits ?? {};
+const gpusOf = (pod) =>
+  pod.spec.containers.reduce((sum, each) => sum + Number(limitsOf(each)[GPU] ?? limitsOf(each)[SHARED] ?? 0), 0);
+
+const isOver = (pod) => ['Succeeded', 'Failed'].includes(pod.status.phase);
+
+/** The nodes that a pod may be on, by nodeSelector and by affinity to the name of a node. */
+function allowed(pod, nodes) {
+  const { nodeSelector = {}, affinity = {} } = pod.spec;
+  const terms = affinity.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const matches = ({ matchFields = [], matchExpressions = [] }, node) =>
+    [...matchFields, ...matchExpressions].every(
+      ({ key, operator, values }) =>
+        operator === 'In' && ['metadata.name', 'kubernetes.io/hostname'].includes(key) && values.includes(node.name),
+    );
+  return nodes.filter(
+    (node) =>
+      Object.entries(nodeSelector).every(([key, value]) => key === 'kubernetes.io/hostname' && value === node.name) &&
+      (terms.length === 0 || terms.some((term) => matches(term, node))),
+  );
+}
+
+/** A node with as many free cards as the pod wants, or why there is none. */
+export function place(cluster, pod, isOther) {
+  const wanted = gpusOf(pod);
+  const { replicas = 1 } = cluster.settings;
+  const running = cluster.namespaces.flatMap((namespace) => cluster.list(namespace));
+  const nodes = allowed(pod, cluster.settings.nodes);
+  for (const node of nodes) {
+    const used = (uuid) => running.filter((each) => !isOver(each) && (each.standIn?.gpus ?? []).includes(uuid)).length;
+    const free = node.gpus.filter((uuid) => used(uuid) < replicas);
+    const chosen = (isOther ? [...free].reverse() : free).slice(0, wanted);
+    if (chosen.length === wanted) return { node: node.name, gpus: chosen };
+  }
+  const all = cluster.settings.nodes.length;
+  const why = nodes.length === 0 ? "didn't match Pod's node affinity/selector" : `Insufficient ${GPU}`;
+  return { why: `0/${all} nodes are available: ${all} ${why}.` };
+}
+
+/** The pod as the kubelet runs it: with what the device plugin and HAMi's webhook inject. Other resources mean nothing to podman. */
+export function injected(cluster, pod, gpus) {
+  const { layer } = cluster.settings;
+  const spec = JSON.parse(JSON.stringify(pod.spec));
+  // The stand-in has no network of its own for pods.
+  spec.hostNetwork = true;
+  for (const container of spec.containers) {
+    const limits = limitsOf(container);
+    container.resources = Object.fromEntries(
+      Object.entries(container.resources ?? {}).map(([kind, values]) => [
+        kind,
+        Object.fromEntries(Object.entries(values).filter(([name]) => cluster.settings.enforces?.includes(name))),
+      ]),
+    );
+    const add = (name, value) => (container.env ??= []).push({ name, value });
+    if (gpus.length > 0) {
+      add('NVIDIA_VISIBLE_DEVICES', gpus.join(','));
+      // The simulated driver has no device nodes; this is how it shows some cards.
+      add('CUDA_VISIBLE_DEVICES', gpus.join(','));
+    }
+    const memory = limits['nvidia.com/gpumem'];
+    if (memory !== undefined && layer)
+      withLayer(cluster, { spec, container, add }, memory, limits['nvidia.com/gpucores']);
+  }
+  return spec;
+}
+
+function withLayer(cluster, { spec, container, add }, memory, cores) {
+  const { layer } = cluster.settings;
+  const folder = join(cluster.folder, 'layer');
+  mkdirSync(folder, { recursive: true });
+  const preload = join(folder, 'ld.so.preload');
+  writeFileSync(preload, `${layer}\n`);
+  add('CUDA_DEVICE_MEMORY_LIMIT_0', `${memory}m`);
+  if (cores !== undefined) add('CUDA_DEVICE_SM_LIMIT', String(cores));
+  add('GVB_INTERPOSE', `quota=${memory}MiB,pool=/tmp/gvb-pool`);
+  spec.volumes = [
+    ...(spec.volumes ?? []),
+    { name: 'standin-layer', hostPath: { path: layer } },
+    { name: 'standin-preload', hostPath: { path: preload } },
+  ];
+  container.volumeMounts = [
+    ...(container.volumeMounts ?? []),
+    { name: 'standin-layer', mountPath: layer, readOnly: true },
+    { name: 'standin-preload', mountPath: '/etc/ld.so.preload', readOnly: true },
+  ];
+}

@@ -1,0 +1,114 @@
+// The state of the stand-in cluster: a folder with cluster.json and one file per pod. KUBECONFIG is the path of cluster.json, so a
+// client that passes it on, as it must, reaches the same cluster.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export class Cluster {
+  constructor(config) {
+    this.folder = dirname(config);
+    this.settings = JSON.parse(readFileSync(config, 'utf8'));
+  }
+
+  /** Arguments of podman before the subcommand. */
+  get podman() {
+    return this.settings.podman;
+  }
+
+  fileOf(namespace, name) {
+    return join(this.folder, 'pods', namespace, `${name}.json`);
+  }
+
+  read(namespace, name) {
+    const text = textOf(this.fileOf(namespace, name));
+    if (text === null) return null;
+    const pod = JSON.parse(text);
+    const deletionTimestamp = textOf(this.#deletionOf(namespace, name));
+    return deletionTimestamp === null ? pod : { ...pod, metadata: { ...pod.metadata, deletionTimestamp } };
+  }
+
+  /** A file of its own: only the kubelet changes the pod. */
+  #deletionOf(namespace, name) {
+    return `${this.fileOf(namespace, name)}.deleted`;
+  }
+
+  markDeleted(namespace, name) {
+    writeFileSync(this.#deletionOf(namespace, name), new Date().toISOString());
+  }
+
+  write(pod) {
+    const file = this.fileOf(pod.metadata.namespace, pod.metadata.name);
+    mkdirSync(dirname(file), { recursive: true });
+    const aside = `${file}.${process.pid}`;
+    writeFileSync(aside, JSON.stringify(pod));
+    renameSync(aside, file);
+  }
+
+  /** For its kubelet alone. Does nothing if the pod is gone. */
+  change(namespace, name, change) {
+    const pod = this.read(namespace, name);
+    if (pod === null) return null;
+    change(pod);
+    this.write(pod);
+    return pod;
+  }
+
+  remove(namespace, name) {
+    for (const file of [this.fileOf(namespace, name), this.#deletionOf(namespace, name)]) rmSync(file, { force: true });
+  }
+
+  list(namespace) {
+    const folder = join(this.folder, 'pods', namespace);
+    if (!existsSync(folder)) return [];
+    const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    return names.map((name) => this.read(namespace, name.slice(0, -'.json'.length))).filter(Boolean);
+  }
+
+  get namespaces() {
+    return this.settings.namespaces ?? ['default'];
+  }
+
+  /** Counts up and returns the new count, also for several processes at once. */
+  count(what) {
+    const folder = join(this.folder, 'counts', what);
+    mkdirSync(folder, { recursive: true });
+    for (let n = 1; ; n++)
+      try {
+        mkdirSync(join(folder, String(n)));
+        return n;
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+      }
+  }
+
+  counted(what) {
+    const folder = join(this.folder, 'counts', what);
+    return existsSync(folder) ? readdirSync(folder).length : 0;
+  }
+
+  /**
+   * The fault of a kind, if it is this call's turn: `nth` (from 1) counts pods as they are created, or calls of `verb`; without it
+   * every one has the fault.
+   */
+  faultOf(kind, nth, verb) {
+    return (this.settings.faults ?? []).find(
+      (fault) =>
+        fault.kind === kind &&
+        (fault.verb === undefined || fault.verb === verb) &&
+        (fault.nth === undefined || [fault.nth].flat().includes(nth)),
+    );
+  }
+
+  /** The name that podman knows a pod by. */
+  podmanName(namespace, name) {
+    return `${namespace}--${name}`;
+  }
+}
+
+function textOf(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
