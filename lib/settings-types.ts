@@ -131,6 +131,35 @@ export interface MpsSettings {
   partition?: number;
 }
 
+/** pods of Kubernetes, under what the cluster injects */
+export interface PodSettings {
+  kind: 'pod';
+  /** Name of the system in documents. Default: pod. */
+  name?: string;
+  /** File with the pod (`kind: Pod`, YAML). Its container that measures gets our command; everything else of it is kept. */
+  template: string;
+  /** The container that measures. Default: the first one. */
+  container?: string;
+  /** File with a pod that no layer hooks and that sees the node's GPUs without asking for one, e.g. by `NVIDIA_VISIBLE_DEVICES=all`; it reads NVML while the others measure. `here`: this machine is the node. Default: this machine if another system needs its GPU or the GPU is simulated, else none, and the document says so. */
+  truth?: string;
+  /** What the pod has to be under: the bare driver (`whole`), a preloaded `layer`, `mps`, or a `mig` instance. Default: what the resources and annotations of the template ask for. */
+  under?: 'whole' | 'layer' | 'mps' | 'mig';
+  /** Default: the template's, else that of the context. */
+  namespace?: string;
+  /** Context of kubectl's configuration. Default: the current one. */
+  context?: string;
+  /** `kubectl`, or the absolute path of one. Default: kubectl. */
+  kubectl?: string;
+  /** Where this package is in the image, of the same version as here. Default: /opt/gpu-virt-bench/app. */
+  package?: string;
+  /** Where Node is in the image. Default: /opt/gpu-virt-bench/node. */
+  node?: string;
+  /** How long a pod may take to run. Default: 5min. */
+  startTimeout?: string;
+  /** After this time the cluster ends a pod by itself (`activeDeadlineSeconds`), whatever became of this command. Default: 6h. */
+  deadline?: string;
+}
+
 /** the bare driver, whose tenants take turns on the card by checkpoint */
 export interface SwapSettings {
   kind: 'swap';
@@ -220,6 +249,7 @@ export type SystemSettings =
   | FcspSettings
   | HamiCoreSettings
   | MpsSettings
+  | PodSettings
   | SwapSettings
   | VgpuManagerSettings
   | CustomSettings;

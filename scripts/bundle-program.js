@@ -19,6 +19,8 @@ const entries = [
   'fleet/report/document',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/container/container-guardian',
+  'systems/kinds/pod/pod-guardian',
+  'workers/pod/signal-marked',
   'metrics/core/details',
   'metrics/first-run',
   'metrics/purposes',

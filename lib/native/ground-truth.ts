@@ -22,8 +22,8 @@ export interface GroundTruth {
   xids: (sinceNs: number) => Promise<Xids>;
 }
 
-/** The source of the readings; a test has its own. */
-interface Nvml {
+/** The source of the readings: this process's NVML, or that of a process elsewhere. */
+export interface Nvml {
   state: () => Promise<GpuState | null>;
   utilization: GroundTruth['utilization'];
   xids: GroundTruth['xids'];

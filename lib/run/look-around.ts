@@ -1,9 +1,12 @@
 /** Describes the machine before a comparison, by a worker without a layer. */
 import type { Check } from '../results/document.js';
+import { checksBefore } from '../environment/machine-health.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { instanceVariables } from '../environment/named-gpu.js';
+import type { Nvml } from '../native/ground-truth.js';
 import { baseEnvironment } from '../systems/process/base-environment.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';
+import { isElsewhere } from './plan/target.js';
 import { type Description, describe, failureToLook } from '../workers/description.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
@@ -18,6 +21,8 @@ export interface Truth {
   description: Description;
   choice: Choice;
   before: Check[];
+  /** NVML of the machine of the GPU, where that is another one; null: nothing reads it. Absent: this process's own. */
+  nvml?: Nvml | null;
   /** What rounds must share to be compared. */
   circumstances: Circumstances;
 }
@@ -33,7 +38,8 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
 
 /** Describes the GPUs by a worker without a layer, because the coordinator makes no CUDA call. */
 export async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
-  const { target, environment, device, signal } = request;
+  const { target, environment, device, signal, systems } = request;
+  if (isElsewhere(systems, target)) return lookElsewhere(request);
   const visible = device === undefined ? selection(environment) : instanceVariables(device);
   const worker = await Worker.start({
     start: localStart({ ...baseEnvironment(environment), ...visible }),
@@ -51,6 +57,20 @@ export async function lookAround(request: CompareRequest, hooks: CompareHooks): 
   } finally {
     await worker.stop();
   }
+}
+
+/** Every system's GPU is on another machine: the first one shows it. */
+async function lookElsewhere(request: CompareRequest): Promise<Truth> {
+  const { target, device, signal, systems } = request;
+  const [first] = systems;
+  if (!first?.lookElsewhere) throw new Error('No system looks elsewhere.');
+  const { description, uuid, nvml } = await first.lookElsewhere(target, signal);
+  const choice = {
+    ...chooseDevice(description.inspection.devices, device ?? uuid, undefined),
+    because: `what ${first.name} got`,
+  };
+  const before = checksBefore(nvml && (await nvml.state()), null);
+  return { description, choice, before, nvml, circumstances: circumstances(request, description, choice) };
 }
 
 function circumstances(request: CompareRequest, description: Description, choice: Choice): Circumstances {

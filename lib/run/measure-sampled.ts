@@ -4,7 +4,7 @@ import { Sampler, type Samples, samplingInterval } from '../environment/sampler.
 import { messageOf } from '../errors/message-of.js';
 import { Once } from '../metrics/core/once.js';
 import { readGpuState } from '../native/gpu-state.js';
-import { groundTruthOf } from '../native/ground-truth.js';
+import { groundTruthOf, truthBy } from '../native/ground-truth.js';
 import { disowned, emptyResult } from './effects/results.js';
 import { strictly } from './health-summary.js';
 import type { Lane, Prepared } from './lane.js';
@@ -21,7 +21,9 @@ export async function measureSampled(
 ): Promise<Attested & { samples: Samples | undefined; coordinatorCpuPercent: number }> {
   const began = performance.now();
   const cpu = process.cpuUsage();
-  const read = () => readGpuState(request.target, choice.device.uuid, 'readings');
+  const { nvml } = request;
+  const read = () =>
+    nvml === undefined ? readGpuState(request.target, choice.device.uuid, 'readings') : (nvml?.state() ?? nothing());
   const sampler = new Sampler(read, samplingInterval(request.plan.estimatedSeconds));
   try {
     const attested = await measureAttested(request, hooks, lane, prepared, choice);
@@ -32,6 +34,11 @@ export async function measureSampled(
     await sampler.stop();
   }
 }
+
+const nothing = () => Promise.resolve(null);
+
+const truthFor = ({ nvml, target }: RunRequest, uuid: string) =>
+  nvml === undefined ? groundTruthOf(target, uuid) : nvml && truthBy(nvml);
 
 interface Attested {
   results: MetricResult[];
@@ -52,7 +59,7 @@ async function measureAttested(
 ): Promise<Attested> {
   if (attestation.invalid !== undefined) return { results: allInvalid(request, attestation.invalid) };
   const { uuid } = choice.device;
-  const truth = attestation.groundTruth === 'none' ? null : groundTruthOf(request.target, uuid);
+  const truth = attestation.groundTruth === 'none' ? null : truthFor(request, uuid);
   const { system, leastMemoryBytes } = request;
   const shared = {
     system,

@@ -73,7 +73,7 @@ async function oneRound(
     // Seeds of different processes differ, because they choose the processors that are visited first.
     const own = seed + round + PROCESS_SEEDS * (further ?? 0);
     const plan = { ...makePlan(metrics, tier, own, purpose), processes };
-    const { choice, before } = truth;
+    const { choice, before, nvml } = truth;
     const headlineOnly = further !== null;
     const document = await runMetrics(
       {
@@ -82,6 +82,7 @@ async function oneRound(
         system,
         device: uuidsOf(choice),
         before,
+        ...(nvml !== undefined && { nvml }),
         headlineOnly,
         leastMemoryBytes: leastMemory(request.systems),
       },

@@ -12,7 +12,7 @@ export async function prepareAll(request: CompareRequest, { choice, description 
   const runId = randomUUID().slice(0, 8);
   const gpu = choice.device;
   const otherGpus = description.inspection.devices.map(({ uuid }) => uuid).filter((uuid) => uuid !== gpu.uuid);
-  const run = { runId, directory, gpu, otherGpus, target, signal };
+  const run = { runId, directory, gpu, otherGpus, target, signal, pinned: { node: null } };
   for (const system of systems.filter(({ unavailable }) => unavailable === null))
     await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }

@@ -1,6 +1,7 @@
 /** What a round of a system is asked for, and what it tells meanwhile. */
 import type { Check, MetricResult } from '../results/document.js';
 import type { MetricDefinition, Progress } from '../metrics/core/metric.js';
+import type { Nvml } from '../native/ground-truth.js';
 import type { System } from '../systems/system.js';
 import type { Prepared, WireOptions } from './lane.js';
 import type { Choice } from './plan/device.js';
@@ -24,6 +25,8 @@ export interface RunRequest {
   recorded?: Readonly<Record<string, unknown>>;
   /** The health checks before the first measurement, if they were made already (a comparison makes them once). */
   before?: readonly Check[];
+  /** NVML of the machine of the GPU, where that is another one; null: nothing reads it. Default: this process's own. */
+  nvml?: Nvml | null;
   /** The smallest memory limit of the comparison's systems; null: none has one. Default: that of the system. */
   leastMemoryBytes?: number | null;
   /** Whether this is a further process of a round: only values are wanted. Default false. */

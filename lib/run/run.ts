@@ -91,7 +91,8 @@ function knownWarnings({ system }: RunRequest, { description, attestation }: Pre
   const all = [...targetWarnings(description.inspection, system.environment()), ...attestation.warnings];
   if (attestation.groundTruth === 'none')
     all.push(
-      '/etc/ld.so.preload names a GPU layer: every process is hooked, so nothing here was checked against the bare GPU.',
+      attestation.noTruth ??
+        '/etc/ld.so.preload names a GPU layer: every process is hooked, so nothing here was checked against the bare GPU.',
     );
   return all;
 }

@@ -5,6 +5,7 @@ import { container } from './kinds/container/container-kind.js';
 import { fcsp } from './kinds/fcsp/fcsp.js';
 import { hamiCore } from './kinds/hami-core/hami-core.js';
 import { mps } from './kinds/mps/mps.js';
+import { pod } from './kinds/pod/pod-kind.js';
 import { swap } from './kinds/swap/swap.js';
 import { vgpuManager } from './kinds/vgpu-manager/vgpu-manager.js';
 import { custom } from './kinds/custom/custom.js';
@@ -15,6 +16,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   fcsp,
   'hami-core': hamiCore,
   mps,
+  pod,
   swap,
   'vgpu-manager': vgpuManager,
   custom,

@@ -3,6 +3,7 @@ import type { ApplicationPath, LayerInfo, RunDocument } from '../results/documen
 import type { RotatingProgram } from '../checkpoint/rotating-program.js';
 import type { RotationReport } from '../checkpoint/rotation.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
+import type { Elsewhere } from './elsewhere.js';
 import type { SystemSource } from './input/source.js';
 import { isUnverified } from './system-name.js';
 import type { Description } from '../workers/description.js';
@@ -19,6 +20,8 @@ export interface Attestation {
   notChecked?: { proof: string; detail: string }[];
   /** Why no number may be published under the system's name; absent if every proof held. */
   invalid?: string;
+  /** Why nothing was checked against the bare GPU, where `groundTruth` is none; absent: every process is hooked. */
+  noTruth?: string;
   /** Why compute-limit metrics are unsupported although the layer is active; absent if there is no reason. */
   computeLimitUnsupported?: string;
 }
@@ -50,6 +53,8 @@ export interface RunState {
   otherGpus: readonly string[];
   target: Target;
   signal?: AbortSignal;
+  /** The node that all pods of a comparison share, once the first one runs. */
+  pinned?: { node: string | null };
   /** Timeout of each step of preparing a system, e.g. a command. Default: the system's own. */
   timeoutMs?: number;
 }
@@ -149,6 +154,9 @@ export interface System {
   readonly usesMps?: boolean;
   /** Whether its programs start where only the system can look for them, as in a container. Default false. */
   readonly startsElsewhere?: boolean;
+  /** Whether the GPU may be one of another machine, which `lookElsewhere` then describes. Default false. */
+  readonly looksElsewhere?: boolean;
+  lookElsewhere?(target: Target, signal: AbortSignal): Promise<Elsewhere>;
   /** Whether every tenant has its limits, because they are part of its environment. Default false. */
   readonly limitsAreFixed?: boolean;
   /** For how long a tenant has the card while others wait without any progress, in ms; absent: all run at the same time. */

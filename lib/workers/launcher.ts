@@ -20,12 +20,15 @@ export interface LaunchOptions {
   cwd?: string;
 }
 
+/** A container that holds a program, as far as it can be seen from here. */
+export type RemotePlace = Pick<Container, 'name' | 'id' | 'first' | 'find'>;
+
 /** A command that starts a process somewhere else, as the client of a container runtime does. */
 export interface RemoteCommand {
   argv: readonly string[];
   environment: NodeJS.ProcessEnv;
   /** What was started there. */
-  where: () => Container;
+  where: () => RemotePlace;
   /** Whether its processes are below the command itself; those of a daemon are not. */
   isParent: boolean;
   /** Ends and removes what is left of it; answers why it could not. */

@@ -21,11 +21,22 @@ export function killMarked(text: string): void {
   for (let look = 0; look < 100; look++) {
     const pids = markedProcesses(text);
     if (pids.length === 0) return;
-    for (const pid of pids)
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // The process has just ended.
-      }
+    send(pids, 'SIGKILL');
   }
+}
+
+/** Sends it once to each of them but this process, which may carry the mark too. */
+export const signalMarked = (text: string, name: NodeJS.Signals): void =>
+  send(
+    markedProcesses(text).filter((pid) => pid !== process.pid),
+    name,
+  );
+
+function send(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, name);
+    } catch {
+      // The process has just ended.
+    }
 }

@@ -1,8 +1,8 @@
 /** A child that leads its own process group: how it ended, and how to end the whole group. */
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ending, LaunchedProcess } from './launcher.js';
+import { endsWithin } from './within.js';
 
 const living = new Set<ProcessGroup>();
 
@@ -58,24 +58,16 @@ export class ProcessGroup implements LaunchedProcess {
 
   async kill(): Promise<void> {
     this.signal('SIGTERM');
-    if (!(await this.#endsWithin(this.#patience.term))) this.signal('SIGKILL');
-    if (!(await this.#endsWithin(this.#patience.kill))) this.#giveUp();
+    if (!(await endsWithin(this.ended, this.#patience.term))) this.signal('SIGKILL');
+    if (!(await endsWithin(this.ended, this.#patience.kill))) this.#giveUp();
     await this.ended;
     // Kills members that ignored SIGTERM and outlived their leader.
     this.signal('SIGKILL');
   }
 
   async endWithin(ms: number): Promise<void> {
-    if (await this.#endsWithin(ms)) this.signal('SIGKILL');
+    if (await endsWithin(this.ended, ms)) this.signal('SIGKILL');
     else await this.kill();
-  }
-
-  async #endsWithin(ms: number): Promise<boolean> {
-    const stop = new AbortController();
-    const late = sleep(ms, false, { signal: stop.signal }).catch(() => false);
-    const inTime = await Promise.race([this.ended.then(() => true), late]);
-    stop.abort();
-    return inTime;
   }
 
   #forget(): void {

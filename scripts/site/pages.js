@@ -18,6 +18,7 @@ const groups = {
     'docs/getting-started.md',
     'docs/serving.md',
     'docs/systems.md',
+    'docs/pods.md',
     'docs/exec.md',
     'docs/load.md',
     'docs/monitor.md',

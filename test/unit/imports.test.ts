@@ -81,10 +81,13 @@ describe('the folders of lib/', () => {
       'lib/checkpoint/guarded-launcher.ts',
       // Containers are removed, however the coordinator ended.
       'lib/systems/kinds/container/container-guardian.ts',
-      'lib/systems/kinds/container/container-guarding.ts',
       // The daemon quits after its clients, however the coordinator ended.
       'lib/systems/kinds/mps/mps-daemon.ts',
       'lib/systems/kinds/mps/mps-guardian.ts',
+      // Pods are deleted, however the coordinator ended.
+      'lib/systems/kinds/pod/pod-guardian.ts',
+      // Starts those that remove containers and pods.
+      'lib/systems/process/clean-up-guardian.ts',
       // A user's program below a keeper, which ends it with all its processes.
       'lib/workers/kept-program.ts',
       'lib/workers/local.ts',

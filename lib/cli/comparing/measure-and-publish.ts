@@ -3,7 +3,7 @@ import { type ComparisonHooks, measureComparison } from '../../api/comparison.js
 import { loadAddon, simulatedDriverFolder } from '../../native/load.js';
 import { comparisonReport } from '../../report/formats/comparison.js';
 import type { ComparisonDocument } from '../../results/document.js';
-import { chooseTarget } from '../../run/plan/target.js';
+import { chooseTarget, ELSEWHERE, isElsewhere } from '../../run/plan/target.js';
 import { junitTargets, markUnfinished } from '../files/junit-file.js';
 import { STDOUT } from '../files/output.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from '../files/result-directory.js';
@@ -27,7 +27,11 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
   const { systems, rounds } = comparison;
   await begin(task.inputs, options.outputs);
   const addon = loadAddon();
-  const target = chooseTarget(options, addon, simulatedDriverFolder);
+  // A machine without a driver can compare pods of others.
+  const target =
+    !options.simulate && isElsewhere(systems, ELSEWHERE)
+      ? ELSEWHERE
+      : chooseTarget(options, addon, simulatedDriverFolder);
   const directory = await openDirectory(raw, systems, kept);
   task.onDirectory?.(directory.path);
   for (const name of secretSettings(kept))

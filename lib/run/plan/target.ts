@@ -1,6 +1,7 @@
 /** Real or simulated GPU: decided and reported once, before anything is measured. */
 import type { DriverProbe, Inspection, NativeAddon, Target } from '../../native/addon-types.js';
 import { BenchError } from '../../errors/bench-error.js';
+import type { System } from '../../systems/system.js';
 
 export interface TargetRequest {
   simulate: boolean;
@@ -11,6 +12,13 @@ export interface TargetRequest {
 
 /** Timeout for loading a driver, which takes some 20 ms, or seconds over a network. */
 const LOADING_S = 60;
+
+/** Whether all GPUs are on other machines, where real drivers are. A simulated card is this machine's. */
+export const isElsewhere = (systems: readonly System[], { simulatedDriver }: Target): boolean =>
+  simulatedDriver === null && systems.length > 0 && systems.every(({ looksElsewhere }) => looksElsewhere === true);
+
+/** The driver of another machine. */
+export const ELSEWHERE: ChosenTarget = { simulatedDriver: null, simulate: false, notice: null };
 
 export const probeDriver = (addon: Pick<NativeAddon, 'probeDriver'>, timeoutSeconds: number | null): DriverProbe =>
   addon.probeDriver({ timeoutMs: 1_000 * (timeoutSeconds ?? LOADING_S) });

@@ -11,6 +11,8 @@ export interface CommandOptions {
   signal?: AbortSignal | undefined;
   /** Text for its stdin. Default: nothing. */
   input?: string;
+  /** How much of its stdout is kept. Default: as of the output. */
+  stdoutLimit?: number;
 }
 
 export interface Finished {
@@ -22,29 +24,34 @@ export interface Finished {
   output: string;
   /** Whether it printed more than that. */
   isCut: boolean;
+  /** The end of its stdout alone. */
+  stdout: string;
 }
 
 const TIMEOUT_MS = 60_000;
 
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<Finished> {
   options.signal?.throwIfAborted();
-  const { environment, cwd, timeoutMs = TIMEOUT_MS, input = '' } = options;
+  const { environment, cwd, timeoutMs = TIMEOUT_MS, input = '', stdoutLimit } = options;
   const process = local.start(argv, { environment, cwd });
   // A command that does not read its input may end before it is written.
   process.stdin.on('error', () => {}).end(input);
   const log = new BoundedLog();
+  const stdout = new BoundedLog(stdoutLimit);
   for (const stream of [process.stdout, process.stderr])
     stream.on('data', (chunk: Buffer) => log.append(chunk.toString()));
+  process.stdout.on('data', (chunk: Buffer) => stdout.append(chunk.toString()));
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   const stop = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
   const stopped = once(stop, 'abort').then(() => null);
   try {
     const ending = await Promise.race([process.ended, stopped]);
-    if (ending !== null) return { exit: ending.exitCode, how: ending.how, output: log.text, isCut: log.isCut };
+    const printed = () => ({ output: log.text, isCut: log.isCut, stdout: stdout.text });
+    if (ending !== null) return { exit: ending.exitCode, how: ending.how, ...printed() };
     await process.kill();
     options.signal?.throwIfAborted();
-    return { exit: null, how: `ran past its ${timeoutMs / 1000} s and was killed`, output: log.text, isCut: log.isCut };
+    return { exit: null, how: `ran past its ${timeoutMs / 1000} s and was killed`, ...printed() };
   } finally {
     clearTimeout(timer);
   }

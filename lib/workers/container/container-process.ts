@@ -1,10 +1,10 @@
 /** A process in a container: the client of the runtime passes its streams on, and what ends it ends the container. */
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ending, LaunchedProcess } from '../launcher.js';
 import type { Container } from './container.js';
 import type { Runtime } from './container-type.js';
+import { endsWithin } from '../within.js';
 
 /** Deadlines in milliseconds: after SIGTERM, and for a runtime to remove a container on a busy machine. */
 const TERM_MS = 2_000;
@@ -40,7 +40,7 @@ export class ContainerProcess implements LaunchedProcess {
 
   async kill(): Promise<void> {
     this.signal('SIGTERM');
-    if (!(await this.#endsWithin(TERM_MS))) {
+    if (!(await endsWithin(this.ended, TERM_MS))) {
       await this.#container.remove();
       await this.#client.endWithin(REMOVAL_MS);
     }
@@ -48,7 +48,7 @@ export class ContainerProcess implements LaunchedProcess {
   }
 
   async endWithin(ms: number): Promise<void> {
-    if (!(await this.#endsWithin(ms + REMOVAL_MS))) await this.kill();
+    if (!(await endsWithin(this.ended, ms + REMOVAL_MS))) await this.kill();
   }
 
   #sent(name: NodeJS.Signals): boolean {
@@ -71,14 +71,6 @@ export class ContainerProcess implements LaunchedProcess {
     this.#container.over();
     return left === null ? translated : { ...translated, how: `${translated.how}; ${left}` };
   }
-
-  async #endsWithin(ms: number): Promise<boolean> {
-    const stop = new AbortController();
-    const late = sleep(ms, false, { signal: stop.signal }).catch(() => false);
-    const inTime = await Promise.race([this.ended.then(() => true), late]);
-    stop.abort();
-    return inTime;
-  }
 }
 
 /** The exit codes of docker, podman and nerdctl for errors of their own. */
@@ -97,6 +89,13 @@ export function endingInside(ending: Ending, { kind, program }: Runtime): Ending
   if (exitCode === null) return ending;
   const refusal = kind === 'oci' ? undefined : refusals[exitCode];
   if (refusal !== undefined) return { ...ending, how: `${refusal} (exit code ${exitCode} of ${program})` };
+  return killedInside(ending);
+}
+
+/** Reads an exit code of 128 + N as the signal that it stands for. */
+export function killedInside(ending: Ending): Ending {
+  const { exitCode } = ending;
+  if (exitCode === null) return ending;
   const signal = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128)?.[0];
   if (signal === undefined) return ending;
   return { how: `was killed by ${signal}`, exitCode: null, signal: signal as NodeJS.Signals };

@@ -1,7 +1,7 @@
 /** Watches the processes of a run from outside: their memory, and what is mapped in them. */
 import { readlinkSync } from 'node:fs';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
-import type { Container } from '../../workers/container/container.js';
+import type { RemotePlace } from '../../workers/launcher.js';
 import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from '../../environment/process-tree.js';
 import { type SeenProcess, usesGpu } from '../proof/seen-process.js';
 
@@ -29,7 +29,7 @@ export interface Watched {
 
 interface WatchOptions {
   /** The container of the program, whose processes may be below a daemon. */
-  container?: Container | undefined;
+  container?: RemotePlace | undefined;
   /** Called for every process that is seen to use the GPU. */
   onGpu?: ((how: GpuUse, atNs: number) => void) | undefined;
   /** Whether to read the MPS pipe directory in each process's environment. */
@@ -45,7 +45,7 @@ const nowNs = (): number => Number(process.hrtime.bigint());
 
 export class Watch {
   readonly #root: number;
-  readonly #container: Container | undefined;
+  readonly #container: RemotePlace | undefined;
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
   readonly #unfollowed = new Set<number>();
