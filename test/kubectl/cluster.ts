@@ -27,13 +27,17 @@ export interface Fault {
 
 interface Options {
   faults?: Fault[];
-  /** UUIDs of the cards of the node. */
+  /** UUIDs of the cards of the first node, `node-1`. */
   gpus: readonly string[];
+  /** Those of further nodes. */
+  further?: readonly (readonly string[])[];
   /** Pods that may share a card. */
   replicas?: number;
   /** The library that HAMi's plugin preloads; without it nothing enforces what a pod asks for. */
   layer?: string | undefined;
   namespaces?: string[];
+  /** Paths that every container has, read-only. */
+  everywhere?: { from: string; to: string }[];
 }
 
 /** The libraries that Node, the addon and the simulated driver load. */
@@ -45,10 +49,11 @@ function librariesOf(files: readonly string[]): string[] {
 
 /** A root file system of busybox and the C library of this machine. */
 export function makeRoot(rootfs: string): void {
-  for (const folder of ['bin', 'dev', 'etc', 'proc', 'sys', 'tmp'])
+  for (const folder of ['bin', 'dev', 'etc', 'fleet', 'proc', 'sys', 'tmp', 'usr/bin'])
     mkdirSync(join(rootfs, folder), { recursive: true });
   cpSync(realpathSync('/usr/bin/busybox'), join(rootfs, 'bin/busybox'));
   for (const name of ['true', 'env', 'sh', 'sleep']) symlinkSync('busybox', join(rootfs, 'bin', name));
+  symlinkSync('/bin/busybox', join(rootfs, 'usr/bin/env'));
   const drivers = ['libcuda.so.1', 'libnvidia-ml.so.1'].map((name) => join(simulatedFolder, name));
   for (const library of librariesOf([process.execPath, addonFile, ...drivers])) {
     mkdirSync(join(rootfs, dirname(library)), { recursive: true });
@@ -102,9 +107,9 @@ export class TestCluster {
   readonly config = join(this.folder, 'cluster.json');
   readonly kubectl = join(this.folder, 'kubectl');
 
-  constructor(host: PodmanHost, { gpus, namespaces = ['default', 'bench'], ...more }: Options) {
+  constructor(host: PodmanHost, { gpus, further = [], namespaces = ['default', 'bench'], ...more }: Options) {
     const { podman, containersConf } = host;
-    const nodes = [{ name: 'node-1', gpus }];
+    const nodes = [gpus, ...further].map((own, index) => ({ name: `node-${index + 1}`, gpus: own }));
     const settings = { podman, containersConf, nodes, namespaces, contexts: ['stand-in'], ...more };
     writeFileSync(this.config, JSON.stringify(settings));
     writeFileSync(
@@ -156,6 +161,12 @@ export class TestCluster {
     if (!existsSync(folder)) return [];
     const files = readdirSync(folder, { recursive: true }) as string[];
     return files.filter((file) => file.endsWith('.json'));
+  }
+
+  /** Phases of all pods. */
+  phases(): string[] {
+    const read = (file: string) => readFileSync(join(this.folder, 'pods', file), 'utf8');
+    return this.pods().map((file) => (JSON.parse(read(file)) as { status: { phase: string } }).status.phase);
   }
 
   /** The arguments of every call. */

@@ -27,12 +27,25 @@ function allowed(pod, nodes) {
   );
 }
 
+/** Whether a pod on that node must not be beside this one. */
+function isApart(pod, running, node) {
+  const terms = pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const others = running.filter(
+    ({ metadata, spec }) => spec.nodeName === node.name && metadata.uid !== pod.metadata.uid,
+  );
+  return terms.some(({ labelSelector: { matchLabels } }) =>
+    others.some(({ metadata: { labels = {} } }) =>
+      Object.entries(matchLabels).every(([key, value]) => labels[key] === value),
+    ),
+  );
+}
+
 /** A node with as many free cards as the pod wants, or why there is none. */
-export function place(cluster, pod, isOther) {
+export function placeOf(cluster, pod, isOther) {
   const wanted = gpusOf(pod);
   const { replicas = 1 } = cluster.settings;
   const running = cluster.namespaces.flatMap((namespace) => cluster.list(namespace));
-  const nodes = allowed(pod, cluster.settings.nodes);
+  const nodes = allowed(pod, cluster.settings.nodes).filter((node) => !isApart(pod, running, node));
   for (const node of nodes) {
     const used = (uuid) => running.filter((each) => !isOver(each) && (each.standIn?.gpus ?? []).includes(uuid)).length;
     const free = node.gpus.filter((uuid) => used(uuid) < replicas);
@@ -45,11 +58,13 @@ export function place(cluster, pod, isOther) {
 }
 
 /** The pod as the kubelet runs it: with what the device plugin and HAMi's webhook inject. Other resources mean nothing to podman. */
-export function injected(cluster, pod, gpus) {
+export function injected(cluster, pod, { gpus, node }) {
   const { layer } = cluster.settings;
   const spec = JSON.parse(JSON.stringify(pod.spec));
   // The stand-in has no network of its own for pods.
   spec.hostNetwork = true;
+  delete spec.securityContext;
+  delete spec.affinity;
   for (const container of spec.containers) {
     const limits = limitsOf(container);
     container.resources = Object.fromEntries(
@@ -65,10 +80,44 @@ export function injected(cluster, pod, gpus) {
       add('CUDA_VISIBLE_DEVICES', gpus.join(','));
     }
     const memory = limits['nvidia.com/gpumem'];
+    for (const variable of container.env ?? []) {
+      if (variable.valueFrom?.fieldRef?.fieldPath !== 'spec.nodeName') continue;
+      delete variable.valueFrom;
+      variable.value = node;
+    }
+    // The API has taken it; podman 4.3 cannot be told all of it.
+    delete container.securityContext;
+    withFiles(cluster, pod, { spec, container });
     if (memory !== undefined && layer)
       withLayer(cluster, { spec, container, add }, memory, limits['nvidia.com/gpucores']);
   }
   return spec;
+}
+
+/** Volumes as paths of this machine, and what every pod of the test gets. */
+function withFiles(cluster, pod, { spec, container }) {
+  const { namespace, name } = pod.metadata;
+  const { everywhere = [] } = cluster.settings;
+  const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
+  container.volumeMounts = (container.volumeMounts ?? []).filter(({ mountPath }) => mountPath !== '/dev/shm');
+  for (const mount of container.volumeMounts) {
+    const volume = volumes.get(mount.name);
+    if (volume?.configMap) {
+      volume.hostPath = { path: join(cluster.mapFolder(namespace, volume.configMap.name), mount.subPath) };
+      delete mount.subPath;
+      delete volume.configMap;
+    } else if (volume?.emptyDir) {
+      volume.hostPath = { path: join(cluster.folder, 'empty', name, mount.name) };
+      mkdirSync(volume.hostPath.path, { recursive: true });
+      delete volume.emptyDir;
+    }
+  }
+  for (const [index, { from, to }] of everywhere.entries()) {
+    volumes.set(`everywhere-${index}`, { name: `everywhere-${index}`, hostPath: { path: from } });
+    container.volumeMounts.push({ name: `everywhere-${index}`, mountPath: to, readOnly: true });
+  }
+  const used = container.volumeMounts.map((mount) => mount.name);
+  spec.volumes = [...volumes.values()].filter((volume) => used.includes(volume.name));
 }
 
 function withLayer(cluster, { spec, container, add }, memory, cores) {

@@ -32,6 +32,7 @@ const valued = [
   'timeout',
   'tail',
   'field-selector',
+  'max-log-requests',
 ];
 const short = { n: 'namespace', f: 'filename', o: 'output', l: 'selector', c: 'container', i: 'stdin' };
 
@@ -94,46 +95,66 @@ function namesIn(args) {
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 async function problemsOf(object) {
-  const { Pod } = await import('kubernetes-models/v1/Pod');
-  if (object?.kind !== 'Pod' || object.apiVersion !== 'v1')
-    return `resource mapping not found: no matches for kind "${object?.kind}" in version "${object?.apiVersion}"`;
+  const models = { Pod: 'v1/Pod', ConfigMap: 'v1/ConfigMap', Job: 'batch/v1/Job' };
+  const { kind, apiVersion } = object ?? {};
+  const path = Object.hasOwn(models, kind) ? models[kind] : '';
+  if (path !== `${apiVersion}/${kind}`)
+    return `resource mapping not found: no matches for kind "${kind}" in version "${apiVersion}"`;
   const { name } = object.metadata ?? {};
   if (typeof name !== 'string' || !NAME.test(name) || name.length > 253)
-    return `The Pod "${name}" is invalid: metadata.name: Invalid value: "${name}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'`;
+    return `The ${kind} "${name}" is invalid: metadata.name: Invalid value: "${name}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'`;
   try {
-    new Pod(object).validate();
+    const { [kind]: Model } = await import(`kubernetes-models/${path}`);
+    new Model(object).validate();
     return null;
   } catch (error) {
-    return `The Pod "${name}" is invalid: ${error.message}`;
+    return `The ${kind} "${name}" is invalid: ${error.message}`;
   }
 }
 
+/** Creates or applies what stdin holds: pods, and for a Job the pods of all its indices. */
 async function create() {
   if (options.filename !== '-') fail('error: the stand-in reads -f - alone');
-  const [document, ...others] = parseAllDocuments(readFileSync(0, 'utf8')).map((each) => each.toJS());
-  if (others.length > 0) fail('error: the stand-in takes one object');
-  const wrong = await problemsOf(document);
-  if (wrong !== null) fail(`Error from server (BadRequest): error when creating "STDIN": ${wrong}`);
-  if (
-    document.metadata.namespace !== undefined &&
-    options.namespace !== undefined &&
-    document.metadata.namespace !== namespace
-  )
+  for (const each of parseAllDocuments(readFileSync(0, 'utf8'))) await createOne(each.toJS());
+}
+
+async function createOne(object) {
+  const own = object?.metadata?.namespace ?? namespace;
+  if (options.namespace !== undefined && own !== namespace)
     fail(
-      `error: the namespace from the provided object "${document.metadata.namespace}" does not match the namespace "${namespace}". You must pass '--namespace=${document.metadata.namespace}' to perform this operation.`,
+      `error: the namespace from the provided object "${own}" does not match the namespace "${namespace}". You must pass '--namespace=${own}' to perform this operation.`,
     );
-  const own = document.metadata.namespace ?? namespace;
+  const wrong = await problemsOf(object);
+  if (wrong !== null) fail(`Error from server (BadRequest): error when creating "STDIN": ${wrong}`);
   if (!cluster.namespaces.includes(own))
     fail(`Error from server (NotFound): error when creating "STDIN": namespaces "${own}" not found`);
-  const { name } = document.metadata;
-  if (cluster.read(own, name) !== null) {
-    if (verb === 'apply') return process.stdout.write(`pod/${name} unchanged\n`);
+  const { name } = object.metadata;
+  if (object.kind === 'ConfigMap') cluster.keepMap(own, object);
+  else if (object.kind === 'Job') for (const pod of podsOf(object)) createPod(pod, own);
+  else return createPod(object, own);
+  process.stdout.write(`${object.kind.toLowerCase()}/${name} created\n`);
+}
+
+/** What the Job controller makes of it. */
+function podsOf({ metadata, spec }) {
+  return Array.from({ length: spec.completions }, (_, index) => {
+    const pod = JSON.parse(JSON.stringify(spec.template));
+    const { containers } = pod.spec;
+    for (const container of containers)
+      (container.env ??= []).push({ name: 'JOB_COMPLETION_INDEX', value: String(index) });
+    pod.metadata = { ...pod.metadata, name: `${metadata.name}-${index}-${randomUUID().slice(0, 5)}` };
+    return { apiVersion: 'v1', kind: 'Pod', ...pod };
+  });
+}
+
+function createPod(object, own) {
+  const { name } = object.metadata;
+  if (cluster.read(own, name) !== null)
     fail(`Error from server (AlreadyExists): error when creating "STDIN": pods "${name}" already exists`);
-  }
   const nth = cluster.count('pods');
   const pod = {
-    ...document,
-    metadata: { ...document.metadata, namespace: own, uid: randomUUID(), creationTimestamp: new Date().toISOString() },
+    ...object,
+    metadata: { ...object.metadata, namespace: own, uid: randomUUID(), creationTimestamp: new Date().toISOString() },
     status: { phase: 'Pending', qosClass: 'BestEffort' },
     standIn: {},
   };
@@ -147,7 +168,8 @@ async function create() {
   mkdirSync(join(cluster.folder, 'kubelets'), { recursive: true });
   writeFileSync(join(cluster.folder, 'kubelets', String(kubelet.pid)), '');
   if (cluster.faultOf('lost-answer', nth)) fail('Unable to connect to the server: net/http: TLS handshake timeout');
-  process.stdout.write(options.output === 'json' ? JSON.stringify(shown(pod)) : `pod/${name} created\n`);
+  if (verb === 'create')
+    process.stdout.write(options.output === 'json' ? JSON.stringify(shown(pod)) : `pod/${name} created\n`);
 }
 
 function get() {
@@ -233,16 +255,17 @@ function execute() {
 }
 
 function logs() {
-  const [name] = rest;
-  const pod = cluster.read(namespace, name);
-  if (pod === null) return notFound(name);
-  const { stdout, stderr, status } = spawnSync(
-    'podman',
-    [...cluster.podman, 'logs', `${cluster.podmanName(namespace, name)}-${containerOf(pod)}`],
-    { encoding: 'utf8' },
-  );
-  process.stdout.write(stdout);
-  if (status !== 0) fail(stderr);
+  const named = rest.map((name) => cluster.read(namespace, name) ?? notFound(name));
+  const pods = options.selector === undefined ? named : matching(cluster.list(namespace), options.selector);
+  for (const pod of pods) {
+    const name = `${cluster.podmanName(namespace, pod.metadata.name)}-${containerOf(pod)}`;
+    const { stdout, stderr, status } = spawnSync('podman', [...cluster.podman, 'logs', name], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
+    process.stdout.write(stdout + stderr);
+    if (status !== 0) fail(stderr);
+  }
 }
 
 const verbs = {

@@ -2,7 +2,7 @@
 // pod of the cluster it is, from 1.
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { injected, place } from './devices.mjs';
+import { injected, placeOf } from './devices.mjs';
 import { Cluster } from './state.mjs';
 
 const [config, namespace, name, nth] = process.argv.slice(2);
@@ -44,9 +44,16 @@ const condition = (type, status, more = {}) => ({ type, status, lastTransitionTi
 
 async function scheduled(pod) {
   for (;;) {
-    const found = fault('pending')
-      ? { why: '0/1 nodes are available: 1 Insufficient nvidia.com/gpu.' }
-      : place(cluster, pod, fault('other-gpu') !== undefined);
+    const found = await cluster.alone(() => {
+      if (fault('pending')) return { why: '0/1 nodes are available: 1 Insufficient nvidia.com/gpu.' };
+      const place = placeOf(cluster, pod, fault('other-gpu') !== undefined);
+      if (place.why === undefined)
+        change((each) => {
+          each.spec.nodeName = place.node;
+          each.standIn = { ...each.standIn, gpus: place.gpus };
+        });
+      return place;
+    });
     if (found.why === undefined) return found;
     setStatus({
       conditions: [condition('PodScheduled', 'False', { reason: 'Unschedulable', message: found.why })],
@@ -63,10 +70,6 @@ async function run() {
   const pod = cluster.read(namespace, name);
   const found = await scheduled(pod);
   if (found === null) return;
-  change((each) => {
-    each.spec.nodeName = found.node;
-    each.standIn = { ...each.standIn, gpus: found.gpus };
-  });
   const missing = imageOf(pod);
   if (missing !== undefined) {
     const message = `Failed to pull image "${missing}": not found`;
@@ -81,7 +84,7 @@ async function run() {
     });
     return untilUnwanted();
   }
-  const spec = injected(cluster, pod, found.gpus);
+  const spec = injected(cluster, pod, found);
   const played = podman(
     ['kube', 'play', '-'],
     JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: own, labels: pod.metadata.labels }, spec }),

@@ -1,7 +1,17 @@
 // The state of the stand-in cluster: a folder with cluster.json and one file per pod. KUBECONFIG is the path of cluster.json, so a
 // client that passes it on, as it must, reaches the same cluster.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export class Cluster {
   constructor(config) {
@@ -56,6 +66,17 @@ export class Cluster {
     for (const file of [this.fileOf(namespace, name), this.#deletionOf(namespace, name)]) rmSync(file, { force: true });
   }
 
+  /** Folder with the values of a ConfigMap as files. */
+  mapFolder(namespace, name) {
+    return join(this.folder, 'maps', namespace, name);
+  }
+
+  keepMap(namespace, { metadata: { name }, data }) {
+    const folder = this.mapFolder(namespace, name);
+    mkdirSync(folder, { recursive: true });
+    for (const [key, value] of Object.entries(data)) writeFileSync(join(folder, key), value);
+  }
+
   list(namespace) {
     const folder = join(this.folder, 'pods', namespace);
     if (!existsSync(folder)) return [];
@@ -78,6 +99,24 @@ export class Cluster {
       } catch (error) {
         if (error.code !== 'EEXIST') throw error;
       }
+  }
+
+  /** One pod at a time is given a node, as by one scheduler. `task` is synchronous. */
+  async alone(task) {
+    const lock = join(this.folder, 'scheduling');
+    for (;;)
+      try {
+        mkdirSync(lock);
+        break;
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+        await sleep(5);
+      }
+    try {
+      return task();
+    } finally {
+      rmdirSync(lock);
+    }
   }
 
   counted(what) {

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { done } from '../process/done.js';
 import type { RawCollectOptions } from '../commands/fleet/collect.js';
+import type { RawKubernetesOptions } from '../commands/fleet/kubernetes.js';
 import type { RawNodeOptions } from '../commands/fleet/node.js';
 import type { RawFleetReportOptions } from '../commands/fleet/report.js';
 import type { RawSlurmOptions } from '../commands/fleet/slurm.js';
@@ -52,6 +53,7 @@ export function addFleet(root: Command): void {
       done((await import('../commands/fleet/report.js')).report(folder, raw)),
     );
   addSlurm(fleet);
+  addKubernetes(fleet);
   addAfterwards(fleet);
   fleet.commands.forEach(refusingOptionsAsValues);
 }
@@ -110,6 +112,51 @@ const optionsOf = (root: Command | null) => (name: string, args: readonly string
   if (option === undefined) return;
   throw new UsageError(`Expected options of ${name} but received ${quoted(option)}: ${name} --help lists them.`);
 };
+
+function addKubernetes(fleet: Command): void {
+  fleet
+    .command('kubernetes')
+    .description('Write the plan and the manifest that measure each node once by an Indexed Job of Kubernetes')
+    .argument(
+      '[words...]',
+      'selectors of run, or after -- run or compare with its arguments (default: run, the set of a first run)',
+    )
+    .requiredOption('--output <dir>', 'the folder of the fleet (default: none, it must be given)')
+    .requiredOption('--image <image>', 'the image, which has gpu-virt-bench (default: none, it must be given)')
+    .addOption(
+      new Option('--nodelist <names>', 'the nodes to measure, e.g. gpu-1,gpu-2 (default: none)').conflicts('nodes'),
+    )
+    .option('--nodes <n>', 'so many nodes in place of named ones (default: none)')
+    .option('--namespace <name>', 'the namespace of the job (default: that of the context)')
+    .option('--context <name>', "the context of kubectl's configuration for --submit (default: the current one)")
+    .option('--gpu <resource>', 'what a pod gets of its node, RESOURCE or RESOURCE=COUNT', 'nvidia.com/gpu')
+    .option('--cpu <n>', 'processors of a pod', '4')
+    .option('--memory <size>', 'memory of a pod, as Kubernetes writes it', '16Gi')
+    .option('--node-selector <key=value>', 'a label that nodes must have; repeatable (default: none)', repeatable)
+    .option('--toleration <key[=value][:effect]>', 'a taint that pods tolerate; repeatable (default: none)', repeatable)
+    .option('--runtime-class <name>', 'the runtime class of the pods, e.g. nvidia (default: that of the cluster)')
+    .option(
+      '--env <name[=value]>',
+      'a variable of the pods, which stands in the manifest: set, or as it is here; repeatable (default: none)',
+      repeatable,
+    )
+    .option(
+      '--secret <name=secret/key>',
+      'a variable of the pods from a secret of the cluster; repeatable (default: none)',
+      repeatable,
+    )
+    .option(
+      '--claim <name>',
+      'a volume claim for the deliveries that all nodes can write (default: the logs of the pods)',
+    )
+    .option('--time <seconds>', 'time limit of the whole job', '7200')
+    .option('--tool <path>', 'the gpu-virt-bench in the image (default: the one in its PATH)')
+    .option('--kubectl <program>', 'kubectl, or the path of one', 'kubectl')
+    .option('--submit', 'apply the manifest with kubectl (default: only write it)')
+    .action(async (words: string[], raw: RawKubernetesOptions) =>
+      done((await import('../commands/fleet/kubernetes.js')).kubernetes(words, raw, optionsOf(fleet.parent))),
+    );
+}
 
 /** What is the same for every scheduler. */
 function addAfterwards(fleet: Command): void {

@@ -50,6 +50,10 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     "fleet slurm --output /shared/fleet --nodelist 'gpu[01-16]' -- compare overhead --system native --system hami-core:library=/opt/libvgpu.so,memory=10GiB",
     "fleet slurm OH-001 'BW-*' --output /shared/fleet --nodes 8 --account lab --time 30 --container-image /images/gvb.sqsh",
   ],
+  'fleet kubernetes': [
+    'fleet kubernetes --output fleet --image registry.example/gpu-virt-bench:0.1.0 --nodes 16 --submit',
+    "fleet kubernetes OH-001 'BW-*' --output fleet --image localhost/gpu-virt-bench:0.1.0 --nodelist gpu-1,gpu-2 --runtime-class nvidia --toleration nvidia.com/gpu:NoSchedule",
+  ],
   'fleet submit': ['fleet submit /shared/fleet', 'fleet submit /shared/fleet --refused'],
   'fleet status': ['fleet status /shared/fleet', 'fleet status /shared/fleet --json status.json'],
   'fleet collect': ['fleet collect /shared/fleet', 'fleet collect fleet --from pods.log'],

@@ -1,10 +1,8 @@
 /** `gpu-virt-bench fleet slurm` writes the plan and the scripts of a fleet for Slurm, and sends them if asked to. */
-import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import * as v from 'valibot';
 import { toolVersion } from '../../../environment/tool.js';
 import { quoted, UsageError } from '../../../errors/usage-error.js';
-import { type FleetPlan, PLAN_VERSION, planSchema } from '../../../fleet/plan.js';
+import type { FleetPlan } from '../../../fleet/plan.js';
 import {
   type JobSettings,
   LOGS,
@@ -17,13 +15,13 @@ import { nodesIn } from '../../../fleet/slurm/node-list.js';
 import { gpuNodes, nodeText } from '../../../fleet/slurm/gpu-nodes.js';
 import { slurm as scheduler } from '../../../fleet/slurm/slurm.js';
 import { packageRoot } from '../../../package-root.js';
-import { issueText } from '../../../results/issue-text.js';
 import { plain } from '../../../results/text/plain.js';
 import { commandLine } from '../../../results/text/command-line.js';
 import { inFleet, writeFleet } from '../../files/fleet-folder.js';
 import { makeDirectory } from '../../files/output.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { say, warn } from '../../terminal/talk.js';
+import { newPlan, variableOf } from './new-plan.js';
 import { sendMissing } from './submit.js';
 
 export interface RawSlurmOptions {
@@ -51,7 +49,7 @@ export async function slurm(
   checkOptions: (command: string, args: readonly string[]) => void,
 ): Promise<number> {
   const folder = resolve(raw.output);
-  const plan = planOf(words, await tasksOf(raw));
+  const plan = newPlan(words, { scheduler: 'slurm', tasks: await tasksOf(raw) });
   checkOptions(plan.command, plan.arguments);
   const settings = settingsOf(folder, plan, raw);
   // Both refuse what must not be in a script, before anything is written.
@@ -86,28 +84,6 @@ async function tasksOf({ nodelist, nodes, partition }: RawSlurmOptions): Promise
   );
 }
 
-function planOf(words: readonly string[], tasks: FleetPlan['tasks']): FleetPlan {
-  const [first, ...rest] = words;
-  const isNamed = first === 'run' || first === 'compare';
-  const created = new Date().toISOString();
-  const plan: v.InferInput<typeof planSchema> = {
-    kind: 'fleet-plan',
-    schemaVersion: PLAN_VERSION,
-    tool: { name: 'gpu-virt-bench', version: toolVersion() },
-    id: `${created.slice(0, 10)}-${randomBytes(4).toString('hex')}`,
-    created,
-    scheduler: 'slurm',
-    tasks,
-    command: isNamed ? first : 'run',
-    arguments: isNamed ? rest : [...words],
-  };
-  const checked = v.safeParse(planSchema, plan, { abortEarly: true });
-  if (checked.success) return checked.output;
-  throw new UsageError(
-    `Expected a command that a node can run but received one of which ${issueText(checked.issues[0])}.`,
-  );
-}
-
 function settingsOf(folder: string, { id }: FleetPlan, raw: RawSlurmOptions): JobSettings {
   const { partition, account, qos, time, containerImage: image } = raw;
   const given = Object.entries({ partition, account, qos, time }).filter(([, value]) => value !== undefined);
@@ -126,14 +102,4 @@ function settingsOf(folder: string, { id }: FleetPlan, raw: RawSlurmOptions): Jo
     environment: Object.fromEntries((raw.env ?? []).map(variableOf)),
     container: image === undefined ? null : { runtime: raw.containerRuntime, image },
   };
-}
-
-function variableOf(text: string): [string, string] {
-  const [name = '', ...value] = text.split('=');
-  if (value.length > 0) return [name, value.join('=')];
-  const own = process.env[name];
-  if (own !== undefined) return [name, own];
-  throw new UsageError(
-    `Expected --env to name a variable that is set here, or NAME=value, but received ${quoted(text)}.`,
-  );
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../../errors/message-of.js';
 import { UsageError } from '../../../errors/usage-error.js';
 import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
 import type { ScheduledTask, Scheduler } from '../../../fleet/scheduler.js';
+import { planSelector } from '../../../fleet/kubernetes/job-manifest.js';
 import { slurm } from '../../../fleet/slurm/slurm.js';
 import { readSubmissions, type Submission } from '../../../fleet/submissions.js';
 import { isMissing, statesOf, type TaskState } from '../../../fleet/task-state.js';
@@ -16,8 +17,13 @@ export interface RawSubmitOptions {
 }
 
 /** Throws UsageError for a plan that no scheduler here knows. */
-export function schedulerOf({ scheduler }: FleetPlan): Scheduler {
+export function schedulerOf(plan: FleetPlan): Scheduler {
+  const { scheduler } = plan;
   if (scheduler === 'slurm') return slurm;
+  if (scheduler === 'kubernetes')
+    throw new UsageError(
+      `Expected a plan for slurm but received one for kubernetes: kubectl apply sends its job.yaml, and kubectl get pods --selector=${planSelector(plan)} shows its tasks.`,
+    );
   throw new UsageError(
     scheduler === 'none'
       ? 'Expected a plan for a scheduler but received one without: start fleet node on each node yourself.'
