@@ -3,35 +3,17 @@
  * machine, no registry. The storage of podman is in a folder of the test.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addonFile, emptyFolder, parseComparison, root, simulatedFolder, start } from './command.js';
+import { emptyFolder, parseComparison, root, start } from './command.js';
 import { onOneProcessor } from '../processors.js';
-import { withoutPodman } from './containers.js';
+import { makeRoot, withoutPodman } from './containers.js';
 
 const cannot = withoutPodman('systems of kind container with podman and runc');
 // This machine's cgroups may be of both versions, which crun refuses, and it may let nobody raise a limit.
 const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024'];
 const IMAGE = 'localhost/gvb-test:1';
-
-/** The libraries that Node, the addon and the simulated driver load. */
-function librariesOf(files: readonly string[]): string[] {
-  const text = execFileSync('ldd', [...files], { encoding: 'utf8' });
-  const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
-  return [...new Set(paths)].filter((path) => !path.startsWith(simulatedFolder));
-}
-
-function makeRoot(rootfs: string): void {
-  for (const folder of ['bin', 'dev', 'proc', 'sys', 'tmp']) mkdirSync(join(rootfs, folder), { recursive: true });
-  cpSync(realpathSync('/usr/bin/busybox'), join(rootfs, 'bin/busybox'));
-  symlinkSync('busybox', join(rootfs, 'bin/true'));
-  const drivers = ['libcuda.so.1', 'libnvidia-ml.so.1'].map((name) => join(simulatedFolder, name));
-  for (const library of librariesOf([process.execPath, addonFile, ...drivers])) {
-    mkdirSync(join(rootfs, dirname(library)), { recursive: true });
-    cpSync(realpathSync(library), join(rootfs, library));
-  }
-}
 
 describe.skipIf(cannot)('podman and runc', () => {
   const folder = emptyFolder();

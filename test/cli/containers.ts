@@ -1,5 +1,8 @@
-/** Whether this machine can make containers. */
-import { spawnSync } from 'node:child_process';
+/** Whether this machine can make containers, and a root file system for them. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { addonFile, simulatedFolder } from './command.js';
 
 const succeeds = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
@@ -20,4 +23,25 @@ export function withoutPodman(what: string): boolean {
         : 'it needs root';
   if (why !== null) console.warn(`Skipped, because ${why}: ${what}.`);
   return why !== null;
+}
+
+/** The libraries that Node, the addon and the simulated driver load. */
+function librariesOf(files: readonly string[]): string[] {
+  const text = execFileSync('ldd', [...files], { encoding: 'utf8' });
+  const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
+  return [...new Set(paths)].filter((path) => !path.startsWith(simulatedFolder));
+}
+
+/** A root file system of busybox and the C library of this machine. */
+export function makeRoot(rootfs: string): void {
+  for (const folder of ['bin', 'dev', 'etc', 'fleet', 'proc', 'sys', 'tmp', 'usr/bin'])
+    mkdirSync(join(rootfs, folder), { recursive: true });
+  cpSync(realpathSync('/usr/bin/busybox'), join(rootfs, 'bin/busybox'));
+  for (const name of ['true', 'env', 'ln', 'sh', 'sleep']) symlinkSync('busybox', join(rootfs, 'bin', name));
+  symlinkSync('/bin/busybox', join(rootfs, 'usr/bin/env'));
+  const drivers = ['libcuda.so.1', 'libnvidia-ml.so.1'].map((name) => join(simulatedFolder, name));
+  for (const library of librariesOf([process.execPath, addonFile, ...drivers])) {
+    mkdirSync(join(rootfs, dirname(library)), { recursive: true });
+    cpSync(realpathSync(library), join(rootfs, library));
+  }
 }

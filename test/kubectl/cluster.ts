@@ -1,19 +1,10 @@
 /** A cluster of the stand-in kubectl: an image, cards of the simulated GPU, and faults. */
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { addonFile, emptyFolder, root, simulatedFolder } from '../cli/command.js';
+import { emptyFolder, root } from '../cli/command.js';
+import { makeRoot } from '../cli/containers.js';
 
 export interface Fault {
   kind: 'pending' | 'evicted' | 'oom' | 'node-lost' | 'other-gpu' | 'api-timeout' | 'forbidden' | 'lost-answer';
@@ -38,27 +29,6 @@ interface Options {
   namespaces?: string[];
   /** Paths that every container has, read-only. */
   everywhere?: { from: string; to: string }[];
-}
-
-/** The libraries that Node, the addon and the simulated driver load. */
-function librariesOf(files: readonly string[]): string[] {
-  const text = execFileSync('ldd', [...files], { encoding: 'utf8' });
-  const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
-  return [...new Set(paths)].filter((path) => !path.startsWith(simulatedFolder));
-}
-
-/** A root file system of busybox and the C library of this machine. */
-export function makeRoot(rootfs: string): void {
-  for (const folder of ['bin', 'dev', 'etc', 'fleet', 'proc', 'sys', 'tmp', 'usr/bin'])
-    mkdirSync(join(rootfs, folder), { recursive: true });
-  cpSync(realpathSync('/usr/bin/busybox'), join(rootfs, 'bin/busybox'));
-  for (const name of ['true', 'env', 'sh', 'sleep']) symlinkSync('busybox', join(rootfs, 'bin', name));
-  symlinkSync('/bin/busybox', join(rootfs, 'usr/bin/env'));
-  const drivers = ['libcuda.so.1', 'libnvidia-ml.so.1'].map((name) => join(simulatedFolder, name));
-  for (const library of librariesOf([process.execPath, addonFile, ...drivers])) {
-    mkdirSync(join(rootfs, dirname(library)), { recursive: true });
-    cpSync(realpathSync(library), join(rootfs, library));
-  }
 }
 
 /** What clusters of a test file share: the storage of podman with one image. */
