@@ -9,6 +9,7 @@ import type { NativeDevice } from '../native/addon-types.js';
 import { applicationPaths, type Interceptor } from '../systems/proof/interception.js';
 import type { Attestation } from '../systems/system.js';
 import type { Description } from '../workers/description.js';
+import { isPod, podFindings } from './pod-findings.js';
 
 export interface Finding {
   /** `error` prevents a measurement of a real GPU. */
@@ -46,7 +47,12 @@ const finding = (severity: Finding['severity'], text: string, fix: string | null
 });
 
 export function findings(facts: Facts): Finding[] {
-  return [...whatStops(facts), ...deviceFindings(facts), ...layerFindings(facts)];
+  return [
+    ...whatStops(facts),
+    ...deviceFindings(facts),
+    ...layerFindings(facts),
+    ...podFindings(facts.environment, facts.description),
+  ];
 }
 
 function whatStops(facts: Facts): Finding[] {
@@ -94,12 +100,20 @@ function whatStops(facts: Facts): Finding[] {
 
 function noDriver(facts: Facts, reason: string): Finding {
   const text = `No NVIDIA driver found (dlopen libcuda.so.1: ${reason}): run would measure the SIMULATED GPU.`;
+  if (isPod(facts.environment))
+    return finding(
+      'error',
+      `${text} This is a pod: it needs resources.limits with a GPU (nvidia.com/gpu: 1), and runtimeClassName: nvidia where that runtime is not the default one.`,
+    );
   if (facts.pciGpu === false) return finding('error', `${text} No NVIDIA device is on the PCI bus.`);
   return finding('error', text, containerFix(facts) ?? 'sudo ubuntu-drivers install');
 }
 
-const containerFix = ({ host }: Facts): string | null =>
-  host.container ? 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE' : null;
+/** In a pod it is the cluster that gives a GPU, which no command inside does. */
+const containerFix = ({ host, environment }: Facts): string | null =>
+  host.container && !isPod(environment)
+    ? 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE'
+    : null;
 
 function deviceFindings({ description, mps }: Facts): Finding[] {
   const inspection = description?.inspection;
