@@ -7,12 +7,12 @@ import { type ComputeLimit, labelComputeLimit } from './effects/compute-limit.js
 import type { Truth } from './look-around.js';
 import { patienceOf } from './run-request.js';
 
-export async function prepareAll(request: CompareRequest, { choice, description }: Truth, directory: string) {
+export async function prepareAll(request: CompareRequest, { choice, description, nvml }: Truth, directory: string) {
   const { systems, target, signal, timeoutSeconds } = request;
   const runId = randomUUID().slice(0, 8);
   const gpu = choice.device;
   const otherGpus = description.inspection.devices.map(({ uuid }) => uuid).filter((uuid) => uuid !== gpu.uuid);
-  const run = { runId, directory, gpu, otherGpus, target, signal, pinned: { node: null } };
+  const run = { runId, directory, gpu, otherGpus, target, signal, pinned: { node: null }, hasTruth: nvml !== null };
   for (const system of systems.filter(({ unavailable }) => unavailable === null))
     await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }

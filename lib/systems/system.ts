@@ -53,6 +53,8 @@ export interface RunState {
   otherGpus: readonly string[];
   target: Target;
   signal?: AbortSignal;
+  /** Whether limits can be checked against an NVML that no layer hooks, where the GPU is on another machine. Default true. */
+  hasTruth?: boolean;
   /** The node that all pods of a comparison share, once the first one runs. */
   pinned?: { node: string | null };
   /** Timeout of each step of preparing a system, e.g. a command. Default: the system's own. */

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { sha256 } from '../../lib/systems/proof/file-hash.js';
 import { type Fault, PodmanHost, TestCluster } from '../kubectl/cluster.js';
-import { emptyFolder, parseComparison, root, start } from './command.js';
+import { ownRegion } from '../temporary.js';
+import { emptyFolder, hasDriver, parseComparison, root, simulatedFolder, start } from './command.js';
 import { withoutPodman } from './containers.js';
 
 const cannot = withoutPodman('systems of kind pod with a kubectl of ours');
@@ -75,9 +76,38 @@ describe.skipIf(cannot)('pods', () => {
     const proof = (name: string) => layered?.[0]?.system.attestation.find((each) => each.proof === name)?.detail;
     expect(proof('in a pod of this run')).toMatch(/^pod gvb-[0-9a-f]{8}-hami-\d+ \(.*\) on node node-1$/);
     expect(proof('what the template asks for is there')).toContain(`${layer} owns`);
-    expect(proof("memory view in the tenant against the coordinator's NVML")).toContain('the limit is 4 GiB');
+    expect(proof("memory view in the tenant against the coordinator's NVML")).toContain('the limit is 4096 MiB');
     expect(layered?.[0]?.metrics.find(({ id }) => id === 'IS-001')).toMatchObject({ status: 'ok' });
     expect(code).toBe(0);
+    await expectNothingLeft(on);
+  });
+
+  const withoutGpu = hasDriver ? it.skip : it;
+  withoutGpu('are measured from a machine without a GPU, with and without an unhooked pod', async () => {
+    const on = cluster([], { replicas: 10 });
+    // The driver of the node, which its runtime would mount.
+    const env = [
+      { name: 'LD_LIBRARY_PATH', value: simulatedFolder },
+      { name: 'GVB_SIM', value: `region=${ownRegion('pods')},init_ms=4,context_ms=4` },
+    ];
+    const plain = on.template('plain', { container: { env } });
+    const limited = on.template('hami', { container: { ...hami.container, env } });
+    const truth = on.template('truth', { container: { env, resources: {} } });
+    const measured = async (more: string) => {
+      const systems = [pod('plain', plain, more), pod('hami', limited, more)].flatMap((each) => ['--system', each]);
+      const few = ['--tier', 'quick', '--rounds', '1', '--iterations', '20', '--output', join(emptyFolder(), 'out')];
+      const { stdout } = await start(['compare', 'OH-002', ...few, ...systems, '--json', '-'], on.environment).done;
+      return parseComparison(stdout).systems.flat();
+    };
+    for (const [more, groundTruth] of [
+      [`,truth=${truth}`, 'nvml'],
+      ['', 'none'],
+    ] as const)
+      for (const round of await measured(more)) {
+        expect(round).toMatchObject({ groundTruth, metrics: [{ status: 'ok' }] });
+        expect(round.warnings.join().includes('No unhooked pod reads NVML')).toBe(groundTruth === 'none');
+        expect(round.gpu[0]?.uuid).toBe(CARDS[0]);
+      }
     await expectNothingLeft(on);
   });
 

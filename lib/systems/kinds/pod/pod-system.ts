@@ -139,7 +139,6 @@ export class PodSystem implements System {
       if (failure || !card)
         throw failure ?? new BenchError('NO_SUCH_DEVICE', `Pod ${pod.name} of ${this.name} sees no GPU.`);
       const { truth } = this.#options;
-      this.#hasTruth = truth !== null;
       if (truth === null || truth === 'here') return { description, uuid: card.uuid, nvml: null };
       return await this.#lookAtTruth(truth, card.uuid, target, signal);
     } finally {
@@ -150,6 +149,7 @@ export class PodSystem implements System {
   async prepare(run: RunState): Promise<void> {
     const warnings = await leftPods(this.#kubectl);
     this.#nodeName ??= run.pinned?.node ?? null;
+    this.#hasTruth = run.hasTruth ?? true;
     const none = { mechanism: 'whole', library: null, injected: {}, memoryBytes: null, smPercent: null } as const;
     const prepared: Prepared = { run, adopted: none, record: {}, warnings, refusal: null };
     this.#prepared = prepared;
@@ -358,8 +358,7 @@ export class PodSystem implements System {
       'pod.qos': qosClass,
       'pod.under': mechanism,
       'pod.tenants': mechanism === 'whole' ? 'processes in one pod' : 'a pod each',
-      'pod.truth':
-        truth === null ? (this.#hasTruth ? 'this machine' : 'none') : truth === 'here' ? 'this machine' : truth.sha256,
+      'pod.truth': this.#hasTruth ? (truth === null || truth === 'here' ? 'this machine' : truth.sha256) : 'none',
       ...Object.fromEntries(variables),
     };
   }
