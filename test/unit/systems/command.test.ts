@@ -11,6 +11,7 @@ describe('a command', () => {
       exit: 4,
       how: 'ended with exit code 4',
       isCut: false,
+      stdout: 'out\n',
       output: expect.stringMatching(/out\n|err\n/),
     }));
 
