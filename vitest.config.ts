@@ -43,6 +43,7 @@ const LONG = [
   'truth/pairs/compare',
   'package/adding-parts',
   'package/code-examples',
+  'cli/pods',
   'cli/exec',
   'cli/cards',
   'native/exec-scenes',
