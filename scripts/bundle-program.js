@@ -93,6 +93,8 @@ export async function bundleProgram() {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: { groups },
+    // The package has 4 MB at most. Names stay, so that stack traces say where.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     // Comments on functions and fields are in the types.
     comments: { legal: true, annotation: true, jsdoc: false },
   });

@@ -27,9 +27,12 @@ const documents = [
   ['fleet node verdict', schemaOf(nodeVerdictSchema), 'fleet/report/document'],
 ];
 
+/** Breaks lines only after objects: indented, the schemas would be a fifth larger in the package. */
 function textOf(title, { $schema, ...schema }) {
   const $id = `urn:gpu-virt-bench:schema:${fileOf(title)}`;
-  return `${JSON.stringify({ $schema, $id, title: `gpu-virt-bench ${title}`, ...schema }, null, 2)}\n`;
+  const text = JSON.stringify({ $schema, $id, title: `gpu-virt-bench ${title}`, ...schema });
+  // A quote within a string has a backslash before it.
+  return `${text.replaceAll('},"', '},\n"')}\n`;
 }
 
 const fileOf = (title) => title.replaceAll(' ', '-');

@@ -74,9 +74,11 @@ const entries = [
   'fleet/report/document',
   'checkpoint/checkpoint-guardian',
   'systems/kinds/mps/mps-guardian',
+  'systems/kinds/pod/pod-guardian',
   'worker/main',
   'workers/lines',
   'workers/local',
+  'workers/pod/signal-marked',
   'workers/scene',
   'workloads/metrics/program-metrics',
 ].map((name) => `dist/${name}.js`);
@@ -90,7 +92,7 @@ describe('the package', () => {
 
   it('contains only code, documentation and licences', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server|pytorch)\/[^/]+\.(mjs|md|py|yaml)|README\.md|LICENSE|CHANGELOG\.md|package\.json|sbom\.cdx\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server|pods|pytorch)\/[^/]+\.(mjs|md|py|yaml)|README\.md|LICENSE|CHANGELOG\.md|package\.json|sbom\.cdx\.json)$/;
     expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
   });
 
@@ -107,7 +109,7 @@ describe('the package', () => {
   it('contains the types in one file that says nothing again and again', () => {
     const types = packed.files.filter(({ path }) => path.endsWith('.d.ts'));
     expect(types.map(({ path }) => path)).toEqual(['dist/index.d.ts']);
-    expect(types[0]?.size).toBeLessThan(300_000);
+    expect(types[0]?.size).toBeLessThan(320_000);
   });
 
   it('contains the code in few files, besides those named by path', () => {
