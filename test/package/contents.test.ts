@@ -271,7 +271,7 @@ describe('the exports map', () => {
         .filter((path) => path.startsWith('dist/') && path.endsWith('.js'))
         .flatMap((path) => [
           ...readFileSync(join(root, path), 'utf8').matchAll(
-            /(?:^(?:import|export)\b[^;"']*\bfrom\s*|^import\s*|\bimport\(\s*|\brequire\(\s*)["']([^"'.][^"'\n]*)["']/gm,
+            /(?:(?:^|;)(?:import|export)\b[^;"']*\bfrom\s*|(?:^|;)import\s*|\bimport\(\s*|\brequire\(\s*)["']([^"'.][^"'\n]*)["']/gm,
           ),
         ])
         .map(([, name]) =>
