@@ -7,6 +7,8 @@ exec unshare --pid --fork --kill-child --mount --mount-proc sh -c '
   tr -dc 0-9a-f </dev/urandom | head -c 36 >"$1/nodes/$2/boot-id"
   mount --bind "$1/nodes/$2/boot-id" /proc/sys/kernel/random/boot_id
   mount --bind "$1/nodes/$2" "$1/local"
+  # Its processes see none of other namespaces, and would take the simulated cards of those for abandoned.
+  mount -t tmpfs tmpfs /dev/shm
   export SLURM_CONF="$1/etc/slurm.conf"
   slurmd -D -N "$2" >>"$1/log/$2" 2>&1 &
   # Reaps what is left to it, as the first process of a machine does.
