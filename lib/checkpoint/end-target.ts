@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors/message-of.js';
 import type { CheckpointAnswer, CheckpointCall } from '../native/addon-types.js';
 import { CHECKPOINTED, LOCKED, RUNNING, stateName } from './states.js';
+import { stays } from './stays.js';
 
 /** What is needed to end a process; a test has its own. */
 export interface EndingMeans {
@@ -33,8 +34,6 @@ export interface TargetEnd {
 /** How long NVML may still list a process that is checkpointed. */
 const LISTED_MS = 2_000;
 const BETWEEN_MS = 50;
-/** How long a process may take to end that was ending in a call. */
-const END_MS = 1_500;
 /** How long the call of a controller that was killed may go on in the driver. */
 const BUSY_MS = 120_000;
 /** CUDA_ERROR_ILLEGAL_STATE, also while another controller's call goes on. */
@@ -60,17 +59,11 @@ export async function endRestored(pids: readonly number[], means: EndingMeans): 
       const left = await broughtTo(goal, pid, means)
         .catch(() => broughtTo(goal, pid, means)) // a call whose controller was killed may have taken effect
         .catch((error: unknown) => `its state is not known: ${messageOf(error)}`);
-      if (left !== null && (await stays(pid, means))) return { ended: false, how: left };
+      if (left !== null && (await stays(() => means.isAlive(pid)))) return { ended: false, how: left };
     }
   const living = pids.filter(means.isAlive);
   for (const pid of living) means.kill(pid);
   return { ended: true, how: living.length > 0 ? 'killed when checkpointed' : 'it ended meanwhile' };
-}
-
-/** Whether it is still alive after a while: a call also fails where the process is just ending. */
-async function stays(pid: number, { isAlive }: EndingMeans): Promise<boolean> {
-  for (let waited = 0; waited < END_MS; waited += BETWEEN_MS, await sleep(BETWEEN_MS)) if (!isAlive(pid)) return false;
-  return true;
 }
 
 function killed(pid: number, means: EndingMeans, how: string): TargetEnd {

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors/message-of.js';
 import type { CheckpointAnswer, CheckpointCall } from '../native/addon-types.js';
+import { stays } from './stays.js';
 
 /** The card as NVML shows it; null: not reported. */
 interface CardLook {
@@ -82,8 +83,6 @@ const MARGIN_BYTES = 64 * 2 ** 20;
 /** How long NVML may list a process that is checkpointed. */
 const LISTED_MS = 2_000;
 const BETWEEN_MS = 20;
-/** How long a process may take to end that was ending in a call. */
-const END_MS = 1_500;
 /** How long a tenant may refuse its lock while it has state on the card, as during a long kernel. */
 const LOCK_MS = 120_000;
 
@@ -291,7 +290,7 @@ export class Rotation {
 
   async #called(call: CheckpointCall, member: Member, pid: number): Promise<number> {
     const { code, name, tookNs } = await this.#means.call(call, pid);
-    if (code !== 0 && (await this.#stays(member, pid)))
+    if (code !== 0 && (await stays(() => this.#has(member, pid))))
       throw new Error(`the ${call} of process ${pid} returned ${name} (${code})`);
     return tookNs / 1e6;
   }
@@ -299,13 +298,6 @@ export class Rotation {
   /** Whether it is still there, and not ended meanwhile. */
   #has({ tree }: Member, pid: number): boolean {
     return this.#members.has(tree) && tree.processes().includes(pid);
-  }
-
-  /** Whether it is still there after a while: a call also fails where the process is just ending. */
-  async #stays(member: Member, pid: number): Promise<boolean> {
-    for (let waited = 0; waited < END_MS; waited += BETWEEN_MS, await sleep(BETWEEN_MS))
-      if (!this.#has(member, pid)) return false;
-    return true;
   }
 
   /** Reads the card, and fails where another tenant than that whose turn it is has something on it. */

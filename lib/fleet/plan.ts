@@ -13,7 +13,7 @@ export const PLAN_VERSION = 1;
 
 const MOST_TASKS = 1_000_000;
 const MOST_BYTES = 128 * 2 ** 20;
-const LONGEST_NAME = 255;
+export const LONGEST_NAME = 255;
 
 export const indexSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST_TASKS - 1));
 export const planIdSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/));

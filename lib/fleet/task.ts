@@ -1,7 +1,7 @@
 /** Which task of a plan a node runs, and what the node is called: schedulers say both in variables. */
 import { hostname } from 'node:os';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import type { FleetPlan } from './plan.js';
+import { type FleetPlan, LONGEST_NAME } from './plan.js';
 
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX'];
 const NODE_VARIABLES = ['SLURMD_NODENAME', 'NODE_NAME'];
@@ -23,8 +23,6 @@ export function taskIndex(plan: FleetPlan, named: string | undefined, environmen
     `Expected ${what} to be the index of a task of the plan, of which there are ${all.length} from ${all[0]} to ${all.at(-1)}, but received ${quoted(text)}.`,
   );
 }
-
-const LONGEST_NAME = 255;
 
 export const nodeName = (environment: Environment): string =>
   (NODE_VARIABLES.map((name) => environment[name]).find(Boolean) ?? hostname()).slice(0, LONGEST_NAME);

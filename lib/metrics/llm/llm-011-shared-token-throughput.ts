@@ -11,7 +11,15 @@ import { windowInterval } from '../core/sample-stats.js';
 import { acrossTurns, rotationField, rotationOf } from '../tenants/rotation-details.js';
 import { inScene } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
-import { checksumOf, decoderCondition, otherLogits, readsWeights, sameTokens, SLACK } from './decoder-checks.js';
+import {
+  checksumOf,
+  decoderCondition,
+  floorNs,
+  otherLogits,
+  readsWeights,
+  sameTokens,
+  SLACK,
+} from './decoder-checks.js';
 import { decoderFields, withDecoder } from './decoder-plan.js';
 import {
   type Counting,
@@ -111,9 +119,10 @@ function rateOf({ span: { fromNs, toNs }, tenants, rates }: Shared) {
 }
 
 /** All tenants read their weights from one memory, each its own. */
-function sharesMemory({ weightBytes, l2Bytes, dramCeilingGbs }: PreparedDecoder, stepsPerSecond: number): Check {
+function sharesMemory(prepared: PreparedDecoder, stepsPerSecond: number): Check {
+  const { weightBytes, l2Bytes, dramCeilingGbs } = prepared;
   const gbs = (stepsPerSecond * (weightBytes - l2Bytes)) / 1e9;
-  const isKnown = dramCeilingGbs > 0 && l2Bytes > 0 && weightBytes >= 4 * l2Bytes;
+  const isKnown = floorNs(prepared) !== null;
   return {
     name: 'the tenants together read no more than the memory delivers',
     passed: isKnown ? gbs <= (1 + SLACK) * dramCeilingGbs : 'not checked',
