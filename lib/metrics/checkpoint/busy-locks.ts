@@ -32,7 +32,7 @@ export const busyLocks = (context: MeasureContext): Promise<BusyLocks> =>
         for (const workMs of WORK_MS) {
           const ends = await submit(workMs);
           const lock = await study.call('lock', worker, 0);
-          const [lockMs, remainingMs] = [ms(lock), (ends - lock.calledNs) / NS_PER_MS];
+          const [lockMs, remainingMs] = [ms(lock), (ends - lock.fromNs) / NS_PER_MS];
           await study.call('unlock', worker, 0);
           rows.push({ workMs, lockMs, remainingMs, extraMs: lockMs - remainingMs });
         }

@@ -6,8 +6,11 @@ import { median } from '../../stats/median.js';
 import type { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { NS_PER_MS } from '../core/units.js';
+import { NO_UTILITY } from '../../checkpoint/utility.js';
+import { BenchError } from '../../errors/bench-error.js';
+import { messageOf } from '../../errors/message-of.js';
 import { hasRoom, type NoRoom, pilot } from './held-targets.js';
-import { deadlineFor, inStudy, type Move, type TargetStudy } from './target-study.js';
+import { type Caller, deadlineFor, inStudy, type Move, type TargetStudy } from './target-study.js';
 
 /** A request follows the previous one at once; the time of one is the resolution of a pause. */
 const WORK = { periodNs: 0, kernels: 20, rounds: 0, kernelNs: 100_000, bytes: 65_536, graceNs: 0 };
@@ -27,6 +30,8 @@ export interface Paused {
 
 interface Pauses {
   paused: Paused[];
+  /** One more target, moved by the cuda-checkpoint program; or why there is none. */
+  byUtility: Paused | { missing: string };
   link: PcieLink;
 }
 
@@ -38,24 +43,38 @@ export const pausesOf = (context: MeasureContext, bytes: number, targets: number
     const paused: Paused[] = [];
     for (let i = 0; i < targets; i++) {
       context.progress(`target ${i + 1} of ${targets}`, i / targets);
-      const worker = await study.hold(bytes);
-      try {
-        await study.controller.warm(deadlineFor(0));
-        paused.push(await pausedOnce(study, worker, bytes));
-      } finally {
-        await worker.kill();
-      }
+      paused.push(await freshPaused(study, bytes));
     }
-    return { paused, link };
+    return { paused, link, byUtility: await pausedByUtility(study, bytes) };
   });
 
-async function pausedOnce(study: TargetStudy, worker: Worker, bytes: number): Promise<Paused> {
+async function pausedByUtility(study: TargetStudy, bytes: number): Promise<Pauses['byUtility']> {
+  const utility = await study.utility();
+  if (utility === null) return { missing: NO_UTILITY };
+  return freshPaused(study, bytes, utility).catch((error: unknown) => {
+    // A program that cannot do it says nothing of the driver.
+    if (error instanceof BenchError && error.code === 'INVALID_RESULT') return { missing: messageOf(error) };
+    throw error;
+  });
+}
+
+async function freshPaused(study: TargetStudy, bytes: number, caller?: Caller): Promise<Paused> {
+  const worker = await study.hold(bytes);
+  try {
+    await study.controller.warm(deadlineFor(0));
+    return await pausedOnce(study, worker, bytes, caller);
+  } finally {
+    await worker.kill();
+  }
+}
+
+async function pausedOnce(study: TargetStudy, worker: Worker, bytes: number, caller?: Caller): Promise<Paused> {
   const startAtNs = loadAddon().now() + LEAD_MS * NS_PER_MS;
   const request = { ...WORK, startAtNs: worker.theirsNs(startAtNs), windowNs: WINDOW_MS * NS_PER_MS };
   const working = worker.request('requests', request, { deadlineMs: 2 * deadlineFor(bytes) }) as Promise<Requests>;
   working.catch(() => undefined); // awaited below
   await sleep(LEAD_MS + BEFORE_MS);
-  const move = await study.move(worker, bytes);
+  const move = await study.move(worker, bytes, undefined, caller);
   const { arrivedNs, latencyNs } = await working;
   const resultsNs = arrivedNs.map((arrived, i) => startAtNs + arrived + (latencyNs[i] as number));
   return { resultsNs, move, verified: await study.verify(worker, bytes) };

@@ -6,10 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
+import { CHECKPOINTED, LOCKED, RUNNING, stateName } from '../../checkpoint/states.js';
+import { Utility, type UtilityCall } from '../../checkpoint/utility.js';
 import { residentBytes } from '../../environment/process-tree.js';
 import { BenchError } from '../../errors/bench-error.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
+import { loadAddon } from '../../native/load.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
+import { loaderPath } from '../../systems/process/loader-path.js';
 import { SOLE_TENANT } from '../../systems/system.js';
 import type { Launcher, ProcessStart } from '../../workers/launcher.js';
 import { Worker } from '../../workers/worker.js';
@@ -21,13 +25,19 @@ import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.
 /** Allocations of each target. */
 export const ALLOCATIONS = 4;
 
-/** A call, and when it was made and answered, in ns of the addon's `now`. */
-interface Called extends CheckpointAnswer {
+/** A call that succeeded, and when it was made and answered, in ns of the addon's `now`. */
+interface Called extends Pick<CheckpointAnswer, 'tookNs'> {
   fromNs: number;
   toNs: number;
 }
 
-export type Move = Record<'lock' | 'checkpoint' | 'restore' | 'unlock', Called>;
+export type Move = Record<UtilityCall, Called>;
+
+/** What makes the calls of a move: the controller, or the cuda-checkpoint program. */
+export type Caller = (call: UtilityCall, worker: Worker, bytes: number) => Promise<Called>;
+
+/** What a target is after each call. */
+const AFTER = { lock: LOCKED, checkpoint: CHECKPOINTED, restore: LOCKED, unlock: RUNNING } as const;
 
 export interface Turn {
   move: Move;
@@ -45,7 +55,7 @@ export interface Turn {
   processBytes: { before: number | null; checkpointed: number | null };
   verified: CheckpointVerified;
 }
-export const ms = ({ tookNs }: CheckpointAnswer): number => tookNs / NS_PER_MS;
+export const ms = ({ tookNs }: Pick<CheckpointAnswer, 'tookNs'>): number => tookNs / NS_PER_MS;
 
 /** Why nothing can be measured here, by call and code. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -120,7 +130,32 @@ export class TargetStudy {
     const answer = await this.answer(call, worker, bytes);
     if (answer.code !== 0) throw await refusalOf(call, worker, answer);
     const { calledNs, tookNs } = answer;
-    return { ...answer, fromNs: calledNs, toNs: calledNs + tookNs };
+    return { tookNs, fromNs: calledNs, toNs: calledNs + tookNs };
+  }
+
+  /** Makes calls by the cuda-checkpoint program, outside every layer; null where PATH has none. */
+  async utility(): Promise<Caller | null> {
+    const { simulatedDriver } = this.#context;
+    const { environment } = nativeStart(this.#context);
+    const utility = Utility.in({
+      ...environment,
+      ...(simulatedDriver !== null && { LD_LIBRARY_PATH: await loaderPath(simulatedDriver) }),
+    });
+    if (utility === null) return null;
+    return async (call, { pid }, bytes) => {
+      this.#context.signal.throwIfAborted();
+      if (call === 'restore') await this.#guardian.noteRestore(pid);
+      const fromNs = loadAddon().now();
+      const { failure, tookNs } = await utility.call(call, pid, deadlineFor(bytes));
+      // What a program says of itself is no proof.
+      const { state } = await this.controller.call('state', pid, { deadlineMs: deadlineFor(0) });
+      if (failure !== null || state !== AFTER[call])
+        throw new BenchError(
+          'INVALID_RESULT',
+          `${utility.file} --action ${call} ${failure ?? `succeeded, but the process is ${stateName(state ?? -1)}`}.`,
+        );
+      return { tookNs, fromNs, toNs: fromNs + tookNs };
+    };
   }
 
   /**
@@ -135,12 +170,13 @@ export class TargetStudy {
   }
 
   /** There and back. `away`: called while the memory is in the host. */
-  async move(worker: Worker, bytes: number, away?: () => Promise<void>): Promise<Move> {
-    const lock = await this.call('lock', worker, bytes);
-    const checkpoint = await this.call('checkpoint', worker, bytes);
+  async move(worker: Worker, bytes: number, away?: () => Promise<void>, caller?: Caller): Promise<Move> {
+    const by = caller ?? ((call) => this.call(call, worker, bytes));
+    const lock = await by('lock', worker, bytes);
+    const checkpoint = await by('checkpoint', worker, bytes);
     await away?.();
-    const restore = await this.call('restore', worker, bytes);
-    const unlock = await this.call('unlock', worker, bytes);
+    const restore = await by('restore', worker, bytes);
+    const unlock = await by('unlock', worker, bytes);
     return { lock, checkpoint, restore, unlock };
   }
 
