@@ -45,6 +45,10 @@ interface TrialRequest {
   deadlineMs?: number | undefined;
 }
 
+/** Says why nothing can be told of GPU memory by process where `listed` is false. */
+export const NOT_LISTED =
+  'NVML does not list processes by their PIDs here, as in another PID namespace: nothing would show that';
+
 export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTrial> {
   const { environment, target, gpu, deadlineMs = STEP_MS } = request;
   const calls: CheckpointTrial['calls'] = [];

@@ -60,5 +60,13 @@ describe.skipIf(hasDriver)('the trial of doctor', () => {
     expect(stdout).toContain(`Checkpoint  does not work: lock returned CUDA_ERROR_NOT_PERMITTED (800); fix: ${fix}`);
   });
 
+  it('says where NVML does not list the process, so that nothing shows whose memory is gone', async () => {
+    const sim = `${COSTS},hide=nvmlDeviceGetComputeRunningProcesses_v3`;
+    const { stdout } = await command(['doctor'], {}, sim);
+    expect(stdout).toMatch(
+      /^Checkpoint +works: .* ms; NVML does not list processes by their PIDs here, .* swap is unsupported$/m,
+    );
+  });
+
   it('is left out where no process can use a GPU', async () => expect(await trialOn('fail=cuInit:100@1')).toBeNull());
 });

@@ -1,5 +1,5 @@
 /** `gpu-virt-bench doctor` */
-import type { CheckpointTrial } from '../../checkpoint/trial.js';
+import { type CheckpointTrial, NOT_LISTED } from '../../checkpoint/trial.js';
 import type { GpuInfo } from '../../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../native/load.js';
 import { cudaVersion } from '../../results/text/cuda-version.js';
@@ -62,10 +62,11 @@ function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWitho
   return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${plain(text)}`).join('\n');
 }
 
-function checkpointText({ works, calls, reason, fix }: CheckpointTrial): string {
+function checkpointText({ works, listed, calls, reason, fix }: CheckpointTrial): string {
   if (!works) return `does not work: ${reason}${fix === null ? '' : `; fix: ${fix}`}`;
   const [lock, checkpoint] = calls;
-  return `works: a process of its own was locked in ${lock?.ms.toFixed(1)} ms and checkpointed in ${checkpoint?.ms.toFixed(0)} ms`;
+  const took = `works: a process of its own was locked in ${lock?.ms.toFixed(1)} ms and checkpointed in ${checkpoint?.ms.toFixed(0)} ms`;
+  return listed ? took : `${took}; ${NOT_LISTED} a checkpoint frees memory, so system swap is unsupported`;
 }
 
 function gpuText(gpu: GpuInfo): string {

@@ -5,7 +5,7 @@ import { guardedBy } from '../../../checkpoint/guarded-launcher.js';
 import { rotatedBy, TENANT, type Turns } from '../../../checkpoint/rotating-launcher.js';
 import { RotatingProgram } from '../../../checkpoint/rotating-program.js';
 import { Rotation, type RotationReport } from '../../../checkpoint/rotation.js';
-import { tryCheckpoint } from '../../../checkpoint/trial.js';
+import { NOT_LISTED, tryCheckpoint } from '../../../checkpoint/trial.js';
 import { durationText } from '../../../config/duration.js';
 import { BenchError } from '../../../errors/bench-error.js';
 import { readGpuState } from '../../../native/gpu-state.js';
@@ -82,7 +82,7 @@ export class SwapSystem extends NativeSystem {
         ? `checkpoints do not work here: ${trial.reason}`
         : trial.listed
           ? null
-          : 'NVML does not list processes by their PIDs here, as in another PID namespace: nothing would show that one tenant at a time is on the card';
+          : `${NOT_LISTED} one tenant at a time is on the card`;
   }
 
   protected override end(): Promise<string[]> {
