@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <sstream>
 
 #include "base/text.h"
 #include "driver/mapped_images.h"
@@ -44,8 +43,7 @@ bool is_simulation(const ElfImage& image) { return image.find("gvbSimulatedDrive
 std::optional<std::string> kernel_module_version() {
   const auto line = first_line("/proc/driver/nvidia/version");
   if (!line) return std::nullopt;
-  std::istringstream words(*line);
-  for (std::string word; words >> word;)
+  for (const std::string& word : split(*line, ' '))
     if (is_release(word)) return word;
   return std::nullopt;
 }
