@@ -49,8 +49,8 @@ const entries = [
 ];
 /**
  * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: the
- * requests of every worker, the parsing of a command line, the measurements, the common code of all commands that
- * measure, and the reports of a result directory.
+ * requests of every worker, what commands and measurements share, the parsing of a command line, the measurements, the
+ * common code of all commands that measure, and the reports of a result directory.
  */
 const groups = [
   [
@@ -60,10 +60,13 @@ const groups = [
     'workers/serve',
     'workers/threads',
     'worker/requests',
+    'workers/container/container-variable',
+    'workers/pod/pod-variables',
     'systems/proof/ld-preload',
     'errors/usage-error',
     'results/text/plain',
   ],
+  ['owners', 'environment/process-identity', 'errors/unwritable'],
   ['program', 'cli/program'],
   ['measuring', 'metrics/registry', 'metrics/core/measure', 'metrics/core/options'],
   ['measuring-command', 'cli/commands/run', 'cli/commands/compare', 'monitor/stored-timeline'],

@@ -1,6 +1,7 @@
 /** The tokens of one YAML document without tags, of bounded depth, and its tree. */
-import { Composer, CST, type Document, Parser } from 'yaml';
+import type { CST, Document } from 'yaml';
 import { quoted } from '../errors/usage-error.js';
+import { yamlLibrary } from './yaml-library.js';
 
 /** Deeper nesting would exhaust the stack of what reads it. */
 const DEEPEST = 100;
@@ -21,6 +22,7 @@ export type YamlSchema = 'failsafe' | 'core';
 
 /** Null for an empty text. `onLine` gets the offset of every line. Throws YamlFault. */
 export function yamlTree(text: string, schema: YamlSchema, onLine: (offset: number) => void): Document.Parsed | null {
+  const { Composer, Parser } = yamlLibrary();
   const tokens = [...new Parser(onLine).parse(text)];
   const [, second] = tokens.filter(({ type }) => type === 'document');
   if (second) throw new YamlFault('Expected YAML but a second document begins here', offsetOf(second));
@@ -63,13 +65,14 @@ function checkToken(outermost: CST.Token): void {
   }
 }
 
-const depthOf = (token: CST.Token): number => (CST.isCollection(token) ? 1 : 0);
+const isCollection = (token: CST.Token) => yamlLibrary().CST.isCollection(token);
+const depthOf = (token: CST.Token): number => (isCollection(token) ? 1 : 0);
 
 /** Tokens within a token, in the order of the text. */
 function innerOf(token: CST.Token): CST.Token[] {
   const some = (inner: CST.Token | null | undefined) => (inner ? [inner] : []);
   if (token.type === 'document') return [...token.start, ...some(token.value)];
-  if (!CST.isCollection(token)) return [];
+  if (!isCollection(token)) return [];
   return token.items.flatMap(({ start, key, sep, value }) => [...start, ...some(key), ...(sep ?? []), ...some(value)]);
 }
 

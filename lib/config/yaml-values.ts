@@ -1,6 +1,7 @@
 /** The values of a YAML tree and where each begins in the text. */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
+import type { Document, Node } from 'yaml';
 import { quoted } from '../errors/usage-error.js';
+import { yamlLibrary } from './yaml-library.js';
 import { YamlFault } from './yaml-tokens.js';
 
 /** Most values, counted with aliases replaced by what they name: more than a file of 1 MiB can hold without them. */
@@ -32,6 +33,7 @@ export class YamlValues {
   }
 
   #read(node: Node | null, offset: number): Found {
+    const { isAlias, isMap, isScalar, isSeq } = yamlLibrary();
     if (isAlias(node)) return this.#named(node.source, offset);
     const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
     if (anchor !== undefined) this.#anchors.set(anchor, 'open');
@@ -52,6 +54,7 @@ export class YamlValues {
   }
 
   #own(node: Node | null, offset: number): Found {
+    const { isMap, isScalar, isSeq } = yamlLibrary();
     if (isSeq(node)) return this.#list(node.items as Node[], offset);
     if (isMap(node)) return this.#map(node.items as { key: Node | null; value: Node | null }[], offset);
     return { value: isScalar(node) ? (node.value ?? this.#empty) : this.#empty, count: 1 };

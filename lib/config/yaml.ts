@@ -1,10 +1,10 @@
 /** Settings files in YAML, which includes JSON. Errors name line and column. */
 import { readFile, stat } from 'node:fs/promises';
-import { LineCounter } from 'yaml';
 import { whyUnreadable } from '../errors/unreadable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type Path, SettingError } from './setting-place.js';
 import type { RawValue } from './raw.js';
+import { yamlLibrary } from './yaml-library.js';
 import { YamlFault, type YamlSchema, yamlTree } from './yaml-tokens.js';
 import { type Offsets, YamlValues } from './yaml-values.js';
 
@@ -32,6 +32,7 @@ interface PlacedValues {
 
 /** Throws UsageError with the place of what is wrong. */
 export function yamlValues(text: string, file: string, schema: YamlSchema): PlacedValues {
+  const { LineCounter } = yamlLibrary();
   const lines = new LineCounter();
   const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset);

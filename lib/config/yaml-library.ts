@@ -1,0 +1,7 @@
+/** The package `yaml`, loaded when the first YAML is read: most commands read none, and it has 60 modules. */
+import { createRequire } from 'node:module';
+import type * as yaml from 'yaml';
+
+const require = createRequire(import.meta.url);
+
+export const yamlLibrary = (): typeof yaml => require('yaml') as typeof yaml;
