@@ -13,7 +13,7 @@ const common = {
   env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '', GVB_CHECK_DETAILS: '1' },
 };
 /** More workers than processors, because most of these tests wait for other processes. */
-const parallel = { ...common, maxWorkers: Math.min(6, 2 * availableParallelism()) };
+const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
 
 /** Accuracy tests run after all others and one per processor, because they compare times. */
 const accuracy = {
@@ -41,24 +41,33 @@ const OWN_PROCESS = [
 const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
+  'cli/pods',
+  'cli/cards',
+  'native/swap-scenes',
+  'cli/examples',
+  'cli/exec',
+  'native/swap',
+  'cli/exec-checkpoint',
+  'cli/compare',
   'package/adding-parts',
   'package/code-examples',
-  'cli/pods',
-  'cli/exec',
-  'cli/cards',
-  'native/exec-scenes',
-  'cli/compare',
+  'native/hidden-interception',
+  'native/given-up-rounds',
+  'cli/timeout',
+  'cli/killed-processes',
   'cli/mps',
+  'native/attested-processes',
+  'unit/recorded-agree',
+  'cli/processes',
   'cli/gate',
   'cli/interruption',
-  'cli/timeout',
-  'cli/processes',
   'cli/compare-bad-input',
-  'native/attested-processes',
-  'native/executor',
+  'cli/profile',
+  'native/undone-load',
   'native/monitoring',
-  'cli/killed-processes',
-  'unit/report/html',
+  'native/checkpoint-guard',
+  'cli/checkpoint',
+  'native/exec-scenes',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -27,10 +27,13 @@ export function processesIn(region: string): Seen[] {
 }
 
 /** Looks every 10 ms. */
-export async function until<T>(find: () => T | undefined | false): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(10)) {
+export async function until<T>(find: () => T | undefined | false, everyMs = 10): Promise<T> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(everyMs)) {
     const found = find();
     if (found !== undefined && found !== false) return found;
   }
   throw new Error('It did not happen in time.');
 }
+
+/** Looks seldom, because it reads of every process of the machine. */
+export const untilNoneIn = (region: string): Promise<boolean> => until(() => processesIn(region).length === 0, 200);

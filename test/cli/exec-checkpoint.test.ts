@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { processesIn, until } from '../region-processes.js';
+import { processesIn, until, untilNoneIn } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 import { addonFile, command, emptyFolder, hasDriver, main, parseComparison, root, simulatedFolder } from './command.js';
 
@@ -55,7 +55,8 @@ async function measured(config: string, sim = '') {
 
 const TIMES = ['checkpoint-lock', 'checkpoint-time', 'restore-time', 'restore-unlock', 'restore-answer'] as const;
 
-describe.skipIf(hasDriver)('a checkpointed program', () => {
+// These tests run in parallel, because they wait for programs to start and to end.
+describe.skipIf(hasDriver).concurrent('a checkpointed program', () => {
   it.each([1, 2])('has its times and its memory, of %i processes', async (processes) => {
     const checkpoint = { repeat: 2, answer: { line: 'step' } };
     const { code, result, rows, restored, left } = await measured(configured(processes, { checkpoint }));
@@ -111,31 +112,31 @@ function running() {
       if (run.exitCode !== null) throw new Error('The run ended.');
       return restored().length > 0;
     });
-  return { run, restored, isRestored, left: () => processesIn(region) };
+  return { run, restored, isRestored, noneLeft: () => untilNoneIn(region) };
 }
 
 /** Random, so that each run of the tests kills at other moments; the title says which. */
 const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
 
-describe.skipIf(hasDriver)('a run of a checkpointed program that is killed', () => {
+describe.skipIf(hasDriver).concurrent('a run of a checkpointed program that is killed', () => {
   it.each(moments)('leaves no process, and ends none that is live and restored (%i ms later)', async (ms) => {
-    const { run, restored, isRestored, left } = running();
+    const { run, restored, isRestored, noneLeft } = running();
     await isRestored();
     await sleep(ms);
     run.kill('SIGKILL');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 
   it.each([1, 2])('leaves none after %i times Ctrl-C either', async (times) => {
-    const { run, restored, isRestored, left } = running();
+    const { run, restored, isRestored, noneLeft } = running();
     await isRestored();
     for (let n = 0; n < times; n++) {
       run.kill('SIGINT');
       await sleep(50);
     }
     if (run.exitCode === null) await once(run, 'exit');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { main } from '../cli/command.js';
-import { processesIn, type Seen, until } from '../region-processes.js';
+import { processesIn, type Seen, until, untilNoneIn } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
 /** Little memory, so that there are four targets: a run whose controller is replaced measures all of them. */
@@ -28,54 +28,55 @@ function running() {
       return restored()[0];
     });
   const left = () => processesIn(region);
-  return { run, restored, firstRestored, left, said: () => said };
+  return { run, restored, firstRestored, left, noneLeft: () => untilNoneIn(region), said: () => said };
 }
 
 /** Random, so that each run of the tests kills at other moments; the title says which. */
 const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
 
-describe('a run that is killed while it checkpoints', () => {
+// These tests run in parallel, because they wait for what the guardians do.
+describe.concurrent('a run that is killed while it checkpoints', () => {
   it.each(moments)('leaves no process, and ends none that is live and restored (%i ms after the first)', async (ms) => {
-    const { run, restored, firstRestored, left } = running();
+    const { run, restored, firstRestored, noneLeft } = running();
     await firstRestored();
     await sleep(ms);
     run.kill('SIGKILL');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 
   it('leaves none after Ctrl-C either', async () => {
-    const { run, restored, firstRestored, left } = running();
+    const { run, restored, firstRestored, noneLeft } = running();
     await firstRestored();
     run.kill('SIGINT');
     await once(run, 'exit');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 });
 
-describe('a run whose controller is killed', () => {
+describe.concurrent('a run whose controller is killed', () => {
   it.each(moments)('ends its targets only when checkpointed (%i ms after the first)', async (ms) => {
-    const { run, restored, firstRestored, left } = running();
+    const { run, restored, firstRestored, left, noneLeft } = running();
     await firstRestored();
     await sleep(ms);
     const isController = ({ command, pid }: Seen) =>
       command.includes('worker/main.js') && !command.startsWith('target') && parentOf(pid) === run.pid;
     for (const { pid } of left().filter(isController)) process.kill(pid, 'SIGKILL');
     await once(run, 'exit');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 });
 
 it('a run whose target is killed says so, and leaves no process', async () => {
-  const { run, left, said } = running();
+  const { run, left, noneLeft, said } = running();
   const target = await until(() => left().find(({ command }) => command.startsWith('target')));
   process.kill(target.pid, 'SIGKILL');
   const [code] = (await once(run, 'exit')) as [number];
   expect(code).not.toBe(0);
   expect(said()).toMatch(/CKPT-003.*SIGKILL/s);
-  await until(() => left().length === 0);
+  await noneLeft();
 });
 
 const parentOf = (pid: number): number =>

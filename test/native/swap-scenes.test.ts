@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { addonFile, command, main, root, simulatedFolder } from '../cli/command.js';
 import { closedPort } from '../ports.js';
-import { processesIn, until } from '../region-processes.js';
+import { processesIn, until, untilNoneIn } from '../region-processes.js';
 import { onGpu } from '../scene-programs.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
@@ -106,25 +106,28 @@ describe('two servers that take turns', () => {
   });
 });
 
-it('a program takes turns with all its processes, beside a built-in aggressor, and its output counts as an answer', async () => {
-  const { of, restored, left } = await measured({
-    name: 's',
-    tenants: [
-      { name: 'tree', argv: tree(2, 5), ready: { line: 'ready' } },
-      { name: 'noise', task: 'launch-storm' },
-    ],
-  });
-  expect(of('tree/wall').reason).toBeUndefined();
-  expect(of('tree/wall/slowdown')).toMatchObject({ status: 'ok' });
-  const { lockMs, checkpointMs } = of('switch-time').details.rotation as Record<string, number>;
-  // The aggressor has one process.
-  expect(lockMs).toBeGreaterThanOrEqual(LOCK_MS);
-  expect(checkpointMs).toBeGreaterThanOrEqual(CHECKPOINT_MS);
-  expect(of('switch-answer').details.answers).toMatchObject([{ victim: 'tree' }]);
-  expect({ restored, left }).toEqual({ restored: [], left: [] });
-});
+it.concurrent(
+  'a program takes turns with all its processes, beside a built-in aggressor, and its output counts as an answer',
+  async () => {
+    const { of, restored, left } = await measured({
+      name: 's',
+      tenants: [
+        { name: 'tree', argv: tree(2, 5), ready: { line: 'ready' } },
+        { name: 'noise', task: 'launch-storm' },
+      ],
+    });
+    expect(of('tree/wall').reason).toBeUndefined();
+    expect(of('tree/wall/slowdown')).toMatchObject({ status: 'ok' });
+    const { lockMs, checkpointMs } = of('switch-time').details.rotation as Record<string, number>;
+    // The aggressor has one process.
+    expect(lockMs).toBeGreaterThanOrEqual(LOCK_MS);
+    expect(checkpointMs).toBeGreaterThanOrEqual(CHECKPOINT_MS);
+    expect(of('switch-answer').details.answers).toMatchObject([{ victim: 'tree' }]);
+    expect({ restored, left }).toEqual({ restored: [], left: [] });
+  },
+);
 
-it.each([
+it.concurrent.each([
   ['a refused checkpoint', ',fail=cuCheckpointProcessCheckpoint:801@3', /the checkpoint of process \d+ returned/],
   ['memory that stays', ',checkpoint_keeps=1', /NVML still lists/],
 ])('turns that fail end the scene, and no number counts: %s', async (_, sim, reason) => {
@@ -138,7 +141,8 @@ it.each([
   expect({ restored, left }).toEqual({ restored: [], left: [] });
 });
 
-describe('a run of a scene that is killed while its programs take turns', () => {
+// These tests run in parallel, because they wait for what the guardians do.
+describe.concurrent('a run of a scene that is killed while its programs take turns', () => {
   function running() {
     const [region, record] = [ownRegion('swap'), temporaryFolder('swap')];
     const program = { argv: tree(2, 600), ready: { line: 'ready' } };
@@ -160,39 +164,39 @@ describe('a run of a scene that is killed while its programs take turns', () => 
         if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
         return restored().length > 0;
       });
-    return { run, restored, isRestored, left: () => processesIn(region) };
+    return { run, restored, isRestored, left: () => processesIn(region), noneLeft: () => untilNoneIn(region) };
   }
 
   /** Random, so that each run of the tests kills at other moments; the title says which. */
   const moments = Array.from({ length: 3 }, () => Math.round(600 * Math.random()));
 
   it.each(moments)('leaves no process, and ends none that is live and restored (%i ms after the first)', async (ms) => {
-    const { run, restored, isRestored, left } = running();
+    const { run, restored, isRestored, noneLeft } = running();
     await isRestored();
     await sleep(ms);
     run.kill('SIGKILL');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 
   it.each([1, 2])('leaves none after %i times Ctrl-C either', async (times) => {
-    const { run, restored, isRestored, left } = running();
+    const { run, restored, isRestored, noneLeft } = running();
     await isRestored();
     for (let n = 0; n < times; n++) {
       run.kill('SIGINT');
       await sleep(50);
     }
     if (run.exitCode === null) await once(run, 'exit');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 
   it('leaves none where its controller is killed', async () => {
-    const { run, restored, isRestored, left } = running();
+    const { run, restored, isRestored, left, noneLeft } = running();
     await isRestored();
     for (const { pid, command: line } of left()) if (line.includes('worker/main.js')) process.kill(pid, 'SIGKILL');
     if (run.exitCode === null) await once(run, 'exit');
-    await until(() => left().length === 0);
+    await noneLeft();
     expect(restored()).toEqual([]);
   });
 });

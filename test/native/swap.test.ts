@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { FrontierRow } from '../../lib/metrics/llm/generation.js';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { command, main } from '../cli/command.js';
-import { processesIn, until } from '../region-processes.js';
+import { until, untilNoneIn } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
 const LOCK_MS = 4;
@@ -62,7 +62,8 @@ it('says what the turns cost: tokens of both tenants, and the wait of a request'
   expect(native.details).not.toHaveProperty('rotation');
 });
 
-describe('a run that is killed while tenants take turns', () => {
+// These tests run in parallel, because they wait for what the guardians do.
+describe.concurrent('a run that is killed while tenants take turns', () => {
   /** Random, so that each run of the tests kills at other moments; the title says which. */
   const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
 
@@ -97,14 +98,13 @@ describe('a run that is killed while tenants take turns', () => {
     let said = '';
     run.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const restored = () => readdirSync(record).filter((file) => file.startsWith('restored-'));
-    const left = () => processesIn(region);
     await until(() => {
       if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
       return restored()[0];
     });
     await sleep(ms);
     run.kill('SIGKILL');
-    await until(() => left().length === 0);
+    await untilNoneIn(region);
     expect(restored()).toEqual([]);
   });
 });
