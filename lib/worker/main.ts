@@ -7,11 +7,17 @@ const mainNs = process.hrtime.bigint();
 
 const { loadAddon } = await import('../native/load.js');
 const { serve } = await import('../workers/serve.js');
+const { POD_VARIABLE } = await import('../workers/pod/pod-variables.js');
 const { requests } = await import('./requests.js');
 const { sessionCall } = await import('./session-call.js');
 
 /** Only its guardian ends it (lib/checkpoint/guarded-launcher.ts). */
 const isGuarded = process.env.GVB_GUARDED === '1';
+/**
+ * Whether the process that started it outlives it. In a pod that is the container runtime, which ends once it has started a
+ * process, on a busy node even after the first statement of this one. There the end of stdin and of the pod end a worker.
+ */
+const hasLastingParent = process.env[POD_VARIABLE] === undefined;
 
 /** Null if it cannot be loaded: every request then reports why. */
 function timeToLoadAddon(): number | null {
@@ -19,7 +25,7 @@ function timeToLoadAddon(): number | null {
   try {
     const addon = loadAddon();
     const after = process.hrtime.bigint();
-    if (!isGuarded) addon.dieWithParent();
+    if (!isGuarded && hasLastingParent) addon.dieWithParent();
     return Number(after - before);
   } catch {
     return null;

@@ -145,13 +145,13 @@ export class TestCluster {
     return lines.map((line) => JSON.parse(line) as string[]);
   }
 
-  /** Ends what stands in for kubelets. */
+  /** Ends what stands in for kubelets; the PID of one that has ended may be another process's by now. */
   stop(): void {
     const folder = join(this.folder, 'kubelets');
     if (!existsSync(folder)) return;
     for (const pid of readdirSync(folder))
       try {
-        process.kill(Number(pid), 'SIGKILL');
+        if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(this.config)) process.kill(Number(pid), 'SIGKILL');
       } catch {
         // Most have ended with their pod.
       }

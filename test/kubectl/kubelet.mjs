@@ -1,6 +1,7 @@
 // Runs one pod of the stand-in cluster, from its creation until it is deleted. Arguments: cluster.json, namespace, name, and which
 // pod of the cluster it is, from 1.
 import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injected, placeOf } from './devices.mjs';
 import { Cluster } from './state.mjs';
@@ -16,6 +17,32 @@ function podman(args, input) {
     input: input ?? '',
   });
   return { ok: status === 0, stdout, stderr };
+}
+
+/** Podman's id of the pod, once it was played. */
+let playedId = null;
+
+const hasProcesses = (id) =>
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .some((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(id);
+      } catch {
+        return false;
+      }
+    });
+
+/**
+ * Ends the containers and waits for what podman itself starts then: it would else wait for the lock that `pod rm` holds, and
+ * `pod rm` 3 s for its end.
+ */
+async function removePod() {
+  if (playedId !== null) {
+    podman(['pod', 'kill', '--signal=KILL', own]);
+    for (let looks = 0; looks < 100 && hasProcesses(playedId); looks++) await sleep(20);
+  }
+  podman(['pod', 'rm', '--force', '--time=0', own]);
 }
 
 const fault = (kind) => cluster.faultOf(kind, Number(nth));
@@ -89,6 +116,7 @@ async function run() {
     ['kube', 'play', '-'],
     JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: own, labels: pod.metadata.labels }, spec }),
   );
+  [, playedId = null] = /^Pod:\s+([0-9a-f]{64})$/m.exec(played.stdout) ?? [];
   if (!played.ok) {
     setStatus({
       containerStatuses: statusesOf(
@@ -137,10 +165,10 @@ async function untilOver(pod) {
   ]);
   if (what === 'unwanted') return;
   if (what === 'deadline') {
-    podman(['pod', 'rm', '--force', '--time=0', own]);
+    await removePod();
     failed('DeadlineExceeded', 'Pod was active on the node longer than the specified deadline');
   } else if (what === 'evicted') {
-    podman(['pod', 'rm', '--force', '--time=0', own]);
+    await removePod();
     failed('Evicted', 'The node was low on resource: memory.');
   } else if (what === 'oom') {
     podman(['kill', '--signal=KILL', container]);
@@ -148,7 +176,7 @@ async function untilOver(pod) {
     setStatus({ phase: 'Failed', containerStatuses: statusesOf(pod, { terminated }, false) });
   } else if (what === 'node-lost') {
     change((each) => (each.standIn = { ...each.standIn, isLost: true }));
-    podman(['pod', 'rm', '--force', '--time=0', own]);
+    await removePod();
     setStatus({
       reason: 'NodeLost',
       message: `Node ${cluster.read(namespace, name)?.spec.nodeName} which was running pod is unresponsive`,
@@ -168,7 +196,7 @@ try {
   await run();
   await untilUnwanted();
 } finally {
-  podman(['pod', 'rm', '--force', '--time=0', own]);
+  await removePod();
   cluster.remove(namespace, name);
 }
 process.exit(0);
