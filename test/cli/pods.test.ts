@@ -1,11 +1,12 @@
 /**
  * Pods as systems, through a kubectl of ours that runs them by podman (test/kubectl): the whole path of the launcher, what is adopted and
- * proven, and what is left after every way to fail.
+ * proven, and what is left after every way to fail. A few comparisons run at once, each judged by several tests.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
+import type { ComparisonDocument } from '../../lib/results/document.js';
 import { sha256 } from '../../lib/systems/proof/file-hash.js';
 import { type Fault, PodmanHost, TestCluster } from '../kubectl/cluster.js';
 import { ownRegion } from '../temporary.js';
@@ -15,6 +16,36 @@ import { withoutPodman } from './containers.js';
 const cannot = withoutPodman('systems of kind pod with a kubectl of ours');
 const CARDS = [0, 1].map((index) => `GPU-67766273-696d-4000-8000-00000000000${index}`);
 const layer = interposerLibrary() as string;
+const hami = { container: { resources: { limits: { 'nvidia.com/gpu': 1, 'nvidia.com/gpumem': 4096 } } } };
+const paths = `package=${root.replace(/\/$/, '')},node=${process.execPath}`;
+const pod = (name: string, template: string, more = '') => `pod:name=${name},template=${template},${paths}${more}`;
+const few = ['--tier', 'quick', '--rounds', '1', '--iterations', '20'];
+
+interface Measured {
+  on: TestCluster;
+  code: number | null;
+  document: ComparisonDocument;
+}
+
+function started(on: TestCluster, systems: readonly string[], words: readonly string[], sim = '') {
+  const named = systems.flatMap((each) => ['--system', each]);
+  const output = ['--output', join(emptyFolder(), 'out'), '--json', '-'];
+  const [command = '', ...more] = words;
+  const [own, program] = [more.slice(0, more.indexOf('--')), more.slice(more.indexOf('--'))];
+  const args = more.includes('--') ? [...own, ...named, ...output, ...program] : [...more, ...named, ...output];
+  return start([command, ...args], on.environment, sim);
+}
+
+async function measured(...run: Parameters<typeof started>): Promise<Measured> {
+  const { code, stdout } = await started(...run).done;
+  return { on: run[0], code, document: parseComparison(stdout) };
+}
+
+const compare = (...metrics: string[]) => ['compare', ...metrics, '--simulate', ...few];
+
+/** Systems of a comparison by name: what became of the first metric of their first round. */
+const outcomeOf = ({ document }: Measured, name: string) =>
+  document.systems.find(([round]) => round?.system.name === name)?.[0]?.metrics[0];
 
 describe.skipIf(cannot)('pods', () => {
   let host: PodmanHost;
@@ -24,38 +55,95 @@ describe.skipIf(cannot)('pods', () => {
     clusters.push(made);
     return made;
   };
-  beforeAll(() => {
+  let [injected, refused, failed, executed]: (Measured | undefined)[] = [];
+  let fromElsewhere: { groundTruth: string; run: Measured }[] = [];
+
+  beforeAll(async () => {
     host = new PodmanHost();
+    [[injected, executed], [refused], [failed], fromElsewhere] = await Promise.all([
+      inOrder(measureInjected, measureProgram),
+      inOrder(measureRefused),
+      inOrder(measureFailed),
+      hasDriver ? [] : measureFromElsewhere(),
+    ]);
   });
-  afterEach(() => {
-    for (const each of clusters.splice(0)) each.stop();
+  afterAll(() => {
+    for (const each of clusters) each.stop();
+    host.remove();
   });
-  afterAll(() => host.remove());
 
-  const hami = { container: { resources: { limits: { 'nvidia.com/gpu': 1, 'nvidia.com/gpumem': 4096 } } } };
-  const paths = `package=${root.replace(/\/$/, '')},node=${process.execPath}`;
-  const pod = (name: string, template: string, more = '') => `pod:name=${name},template=${template},${paths}${more}`;
-
-  function compare(on: TestCluster, systems: readonly string[], { metrics = ['OH-002'], rounds = 1, sim = '' } = {}) {
-    const output = join(emptyFolder(), 'out');
-    const named = systems.flatMap((each) => ['--system', each]);
-    const few = ['--simulate', '--tier', 'quick', '--rounds', String(rounds), '--iterations', '20'];
-    return start(['compare', ...metrics, ...few, ...named, '--output', output, '--json', '-'], on.environment, sim);
+  function measureInjected(): Promise<Measured> {
+    const on = cluster([], { replicas: 10 });
+    const systems = ['native', pod('plain', on.template('plain')), pod('hami', on.template('hami', hami))];
+    return measured(on, systems, compare('OH-002', 'IS-001'));
   }
 
-  /** Nothing of the run is left, neither in the cluster nor in podman. */
-  async function expectNothingLeft(on: TestCluster): Promise<void> {
-    expect(on.pods()).toEqual([]);
-    await expect.poll(() => host.containers()).toEqual([]);
+  function measureProgram(): Promise<Measured> {
+    const on = cluster();
+    const once = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1'];
+    const words = ['exec', ...once, '--', '/bin/sh', '-c', 'echo n=7'];
+    return measured(on, [pod('pod', on.template('plain'))], words);
+  }
+
+  /** With and without an unhooked pod, one comparison after the other. */
+  async function measureFromElsewhere() {
+    const on = cluster([], { replicas: 10 });
+    // The driver of the node, which its runtime would mount.
+    const env = [
+      { name: 'LD_LIBRARY_PATH', value: simulatedFolder },
+      { name: 'GVB_SIM', value: `region=${ownRegion('pods')},init_ms=4,context_ms=4` },
+    ];
+    const plain = on.template('plain', { container: { env } });
+    const limited = on.template('hami', { container: { ...hami.container, env } });
+    const truth = on.template('truth', { container: { env, resources: {} } });
+    const systems = (more: string) => [pod('plain', plain, more), pod('hami', limited, more)];
+    const words = ['compare', 'OH-002', ...few];
+    return [
+      { groundTruth: 'nvml', run: await measured(on, systems(`,truth=${truth}`), words) },
+      { groundTruth: 'none', run: await measured(on, systems(''), words) },
+    ];
+  }
+
+  function measureRefused(): Promise<Measured> {
+    const faults: Fault[] = [
+      { kind: 'pending', pod: 'pending' },
+      { kind: 'forbidden', verb: 'create', pod: 'forbidden' },
+    ];
+    const on = cluster(faults, { layer: undefined });
+    const plain = on.template('plain');
+    const image = on.template('image', { container: { image: 'localhost/none:1', imagePullPolicy: 'Never' } });
+    const systems = [
+      'native',
+      pod('pending', plain, ',startTimeout=1s'),
+      pod('nowhere', plain, ',namespace=nowhere'),
+      pod('forbidden', plain),
+      pod('image', image),
+      pod('unenforced', on.template('hami', hami)),
+    ];
+    return measured(on, systems, compare('OH-002'));
+  }
+
+  /** The first pod of a system is looked at, the second is the round's. */
+  function measureFailed(): Promise<Measured> {
+    const faults: Fault[] = [
+      { kind: 'evicted', pod: 'evicted', nth: 2, afterExecs: 2 },
+      { kind: 'oom', pod: 'oom', nth: 2, afterExecs: 2 },
+      { kind: 'node-lost', pod: 'lost', nth: 2, afterExecs: 2 },
+      { kind: 'api-timeout', verb: 'get', pod: 'unsteady', nth: [2, 3] },
+      { kind: 'api-timeout', verb: 'delete', pod: 'unsteady', nth: 1 },
+      { kind: 'lost-answer', pod: 'unsteady', nth: 1 },
+      { kind: 'other-gpu', pod: 'astray', nth: 2 },
+      { kind: 'other-gpu', pod: 'elsewhere', nth: [2, 3, 4] },
+    ];
+    const on = cluster(faults, { gpus: CARDS });
+    const plain = on.template('plain');
+    const names = ['evicted', 'oom', 'lost', 'unsteady', 'astray', 'elsewhere'];
+    const systems = ['native', ...names.map((name) => pod(name, plain))];
+    return measured(on, systems, compare('OH-002'), 'devices=2');
   }
 
   it('are measured with what the cluster injected, which is proven inside', async () => {
-    const on = cluster([], { replicas: 10 });
-    const plain = on.template('plain');
-    const limited = on.template('hami', hami);
-    const systems = ['native', pod('plain', plain), pod('hami', limited)];
-    const { code, stdout } = await compare(on, systems, { metrics: ['OH-002', 'IS-001'] }).done;
-    const document = parseComparison(stdout);
+    const { document, code } = injected as Measured;
     const [, bare, layered] = document.systems;
     expect(layered?.[0]?.system).toMatchObject({
       kind: 'pod',
@@ -79,203 +167,116 @@ describe.skipIf(cannot)('pods', () => {
     expect(proof("memory view in the tenant against the coordinator's NVML")).toContain('the limit is 4096 MiB');
     expect(layered?.[0]?.metrics.find(({ id }) => id === 'IS-001')).toMatchObject({ status: 'ok' });
     expect(code).toBe(0);
-    await expectNothingLeft(on);
   });
 
   const withoutGpu = hasDriver ? it.skip : it;
-  withoutGpu('are measured from a machine without a GPU, with and without an unhooked pod', async () => {
-    const on = cluster([], { replicas: 10 });
-    // The driver of the node, which its runtime would mount.
-    const env = [
-      { name: 'LD_LIBRARY_PATH', value: simulatedFolder },
-      { name: 'GVB_SIM', value: `region=${ownRegion('pods')},init_ms=4,context_ms=4` },
-    ];
-    const plain = on.template('plain', { container: { env } });
-    const limited = on.template('hami', { container: { ...hami.container, env } });
-    const truth = on.template('truth', { container: { env, resources: {} } });
-    const measured = async (more: string) => {
-      const systems = [pod('plain', plain, more), pod('hami', limited, more)].flatMap((each) => ['--system', each]);
-      const few = ['--tier', 'quick', '--rounds', '1', '--iterations', '20', '--output', join(emptyFolder(), 'out')];
-      const { stdout } = await start(['compare', 'OH-002', ...few, ...systems, '--json', '-'], on.environment).done;
-      return parseComparison(stdout).systems.flat();
-    };
-    for (const [more, groundTruth] of [
-      [`,truth=${truth}`, 'nvml'],
-      ['', 'none'],
-    ] as const)
-      for (const round of await measured(more)) {
+  withoutGpu('are measured from a machine without a GPU, with and without an unhooked pod', () => {
+    expect(fromElsewhere).toHaveLength(2);
+    for (const { groundTruth, run } of fromElsewhere)
+      for (const round of run.document.systems.flat()) {
         expect(round).toMatchObject({ groundTruth, metrics: [{ status: 'ok' }] });
         expect(round.warnings.join().includes('No unhooked pod reads NVML')).toBe(groundTruth === 'none');
         expect(round.gpu[0]?.uuid).toBe(CARDS[0]);
       }
-    await expectNothingLeft(on);
   });
 
-  it('of which nothing enforces what they ask for are not published', async () => {
-    const on = cluster([], { layer: undefined });
-    const { code, stdout } = await compare(on, ['native', pod('hami', on.template('hami', hami))]).done;
-    const [, rounds] = parseComparison(stdout).systems;
-    expect(rounds?.[0]?.metrics).toEqual([
-      expect.objectContaining({
-        status: 'invalid',
-        reason: expect.stringMatching(
-          /what the template asks for is there: a layer that intercepts is asked for \(nvidia.com\/gpumem\), inside is the bare driver\. Nothing enforces/,
-        ),
-      }),
-    ]);
-    expect(code).toBe(5);
-    await expectNothingLeft(on);
+  it.each([
+    [
+      'of which nothing enforces what they ask for',
+      'unenforced',
+      /what the template asks for is there: a layer that intercepts is asked for \(nvidia.com\/gpumem\), inside is the bare driver\. Nothing enforces/,
+    ],
+    [
+      'that are pending for ever',
+      'pending',
+      /it did not run within 1 s: Unschedulable: 0\/1 nodes are available: 1 Insufficient nvidia.com\/gpu\. Other pods hold/,
+    ],
+    ['in a namespace that is not there', 'nowhere', /namespaces "nowhere" not found\. Name a namespace/],
+    ['that may not be created', 'forbidden', /cannot create resource "pods".*It needs the rights/],
+    [
+      'whose image is missing',
+      'image',
+      /its container cannot start \(ImagePullBackOff: .*\)\. Load the image on the node/,
+    ],
+  ])('%s are not published, with the reason', (_, name, reason) => {
+    expect(outcomeOf(refused as Measured, name)).toMatchObject({
+      status: 'invalid',
+      reason: expect.stringMatching(reason),
+    });
+    expect(refused?.code).toBe(5);
   });
 
-  /** Pods are numbered as they are created: the first is looked at, the second is the first round's. */
-  const cases: [string, Fault[], { more?: string }, number, string, RegExp][] = [
+  it.each([
     [
-      'is pending for ever',
-      [{ kind: 'pending' }],
-      { more: ',startTimeout=2s' },
-      5,
-      'invalid',
-      /it did not run within 2 s: Unschedulable: 0\/1 nodes are available: 1 Insufficient nvidia.com\/gpu\. Other pods hold/,
-    ],
-    [
-      'is in a namespace that is not there',
-      [],
-      { more: ',namespace=nowhere' },
-      5,
-      'invalid',
-      /namespaces "nowhere" not found\. Name a namespace/,
-    ],
-    [
-      'may not be created',
-      [{ kind: 'forbidden', verb: 'create' }],
-      {},
-      5,
-      'invalid',
-      /cannot create resource "pods".*It needs the rights/,
-    ],
-    [
-      'is evicted',
-      [{ kind: 'evicted', nth: 2, afterExecs: 2 }],
-      {},
-      1,
-      'failed',
+      'are evicted',
+      'evicted',
       /the pod has ended \(Evicted: The node was low on resource: memory\.\)\. The node was short/,
     ],
+    ['run out of memory', 'oom', /OOMKilled.*Raise the container's memory limit/],
+    ['are on a node that is lost', 'lost', /the node is lost: Node node-1/],
     [
-      'runs out of memory',
-      [{ kind: 'oom', nth: 2, afterExecs: 2 }],
-      {},
-      1,
-      'failed',
-      /OOMKilled.*Raise the container's memory limit/,
+      'get another card each time',
+      'elsewhere',
+      new RegExp(`3 pods in a row got ${CARDS[1]} where ${CARDS[0]} is measured`),
     ],
-    [
-      'is on a node that is lost',
-      [{ kind: 'node-lost', nth: 2, afterExecs: 2 }],
-      {},
-      1,
-      'failed',
-      /the node is lost: Node node-1/,
-    ],
-  ];
-  it.each(cases)(
-    'say why no number is known of one that %s, and leave nothing',
-    async (_, faults, { more }, exit, status, reason) => {
-      const on = cluster(faults);
-      const { code, stdout } = await compare(on, ['native', pod('pod', on.template('plain'), more)]).done;
-      const [, rounds] = parseComparison(stdout).systems;
-      expect(rounds?.[0]?.metrics[0]).toMatchObject({ status, reason: expect.stringMatching(reason) });
-      expect(code).toBe(exit);
-      await expectNothingLeft(on);
-    },
-  );
-
-  it('whose image is missing say so', async () => {
-    const on = cluster();
-    const template = on.template('plain', { container: { image: 'localhost/none:1', imagePullPolicy: 'Never' } });
-    const { code, stdout } = await compare(on, ['native', pod('pod', template)]).done;
-    const reason = parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason;
-    expect(reason).toMatch(/its container cannot start \(ImagePullBackOff: .*\)\. Load the image on the node/);
-    expect(code).toBe(5);
-    await expectNothingLeft(on);
-  });
-
-  it('go on where the API server does not answer at times', async () => {
-    const on = cluster([
-      { kind: 'api-timeout', verb: 'get', nth: [2, 3] },
-      { kind: 'api-timeout', verb: 'delete', nth: 1 },
-      { kind: 'lost-answer', nth: 1 },
-    ]);
-    const { code, stdout } = await compare(on, ['native', pod('pod', on.template('plain'))]).done;
-    expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]).toMatchObject({ status: 'ok' });
-    expect(code).toBe(0);
-    await expectNothingLeft(on);
-  });
-
-  it('refuse a round on another card, and take a pod that gets the right one', async () => {
-    const twoCards = { gpus: CARDS };
-    const on = cluster([{ kind: 'other-gpu', nth: [2, 4, 5, 6] }], twoCards);
-    const systems = ['native', pod('pod', on.template('plain'))];
-    const { code, stdout } = await compare(on, systems, { rounds: 2, sim: 'devices=2' }).done;
-    const rounds = parseComparison(stdout).systems[1] ?? [];
-    expect(rounds[0]?.metrics[0]).toMatchObject({ status: 'ok' });
-    expect(rounds[1]?.metrics[0]).toMatchObject({
+  ])('that %s fail their round with the reason', (_, name, reason) => {
+    expect(outcomeOf(failed as Measured, name)).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining(`3 pods in a row got ${CARDS[1]} where ${CARDS[0]} is measured`),
+      reason: expect.stringMatching(reason),
     });
-    expect(code).toBe(1);
-    await expectNothingLeft(on);
+    expect(failed?.code).toBe(1);
   });
 
-  it('run programs, whose proof is said to be missing', async () => {
-    const on = cluster();
-    const output = join(emptyFolder(), 'out');
-    const few = [
-      '--simulate',
-      '--rounds',
-      '1',
-      '--warmup',
-      '0',
-      '--iterations',
-      '1',
-      '--system',
-      pod('pod', on.template('plain')),
-    ];
-    const running = start(
-      ['exec', ...few, '--output', output, '--json', '-', '--', '/bin/sh', '-c', 'echo n=7'],
-      on.environment,
-    );
-    const { code, stdout } = await running.done;
-    const [round] = parseComparison(stdout).systems[0] ?? [];
+  it.each([
+    ['the API server does not answer at times', 'unsteady'],
+    ['the first one gets another card', 'astray'],
+  ])('go on where %s', (_, name) => {
+    expect(outcomeOf(failed as Measured, name)).toMatchObject({ status: 'ok' });
+  });
+
+  it('run programs, whose proof is said to be missing', () => {
+    const [round] = executed?.document.systems[0] ?? [];
     expect(round?.metrics.find(({ id }) => id.endsWith('/wall'))).toMatchObject({ status: 'ok' });
     expect(round?.system.processes).toEqual({ proven: 0, of: 1 });
-    expect(code).toBe(0);
-    await expectNothingLeft(on);
+    expect(executed?.code).toBe(0);
+  });
+
+  it('leave nothing, neither in the cluster nor in podman', async () => {
+    for (const on of clusters) expect(on.pods()).toEqual([]);
+    await expect.poll(() => host.containers()).toEqual([]);
   });
 
   it('are deleted where the command is killed, and named by the next one where its guardian is, too', async () => {
     const on = cluster([], { replicas: 10 });
     const systems = ['native', pod('pod', on.template('plain'))];
-    const first = compare(on, systems, {});
+    const begun = () => started(on, systems, compare('OH-002'));
+    const first = begun();
     await expect.poll(() => on.calls().filter((call) => call.includes('exec')).length).toBeGreaterThan(1);
     first.child.kill('SIGKILL');
     await first.done;
     await expect.poll(() => on.pods()).toEqual([]);
 
-    const second = compare(on, systems, {});
+    const second = begun();
     await expect.poll(() => on.pods()).not.toEqual([]);
     for (const pid of guardiansOf(second.child.pid as number)) process.kill(pid, 'SIGKILL');
     second.child.kill('SIGKILL');
     await second.done;
     const [left = ''] = on.pods();
     expect(left).toMatch(/gvb-/);
-    const { stdout } = await compare(on, systems).done;
+    const { document } = await measured(on, systems, compare('OH-002'));
     const name = /gvb-[^/]*(?=\.json)/.exec(left)?.[0];
-    expect(parseComparison(stdout).systems[1]?.[0]?.warnings.join()).toContain(
+    expect(document.systems[1]?.[0]?.warnings.join()).toContain(
       `an earlier run left a pod: kubectl delete pod ${name}`,
     );
   });
 });
+
+/** One comparison after the other. */
+async function inOrder(...runs: (() => Promise<Measured>)[]): Promise<Measured[]> {
+  const all: Measured[] = [];
+  for (const run of runs) all.push(await run());
+  return all;
+}
 
 const guardiansOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

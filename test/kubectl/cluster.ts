@@ -8,7 +8,9 @@ import { makeRoot } from '../cli/containers.js';
 
 export interface Fault {
   kind: 'pending' | 'evicted' | 'oom' | 'node-lost' | 'other-gpu' | 'api-timeout' | 'forbidden' | 'lost-answer';
-  /** Which pods, or calls of `verb`, from 1. Default: every one. */
+  /** The system whose pods have it. Default: every one's. */
+  pod?: string;
+  /** Which of these pods, or which calls of `verb` about one of them, from 1. Default: every one. */
   nth?: number | number[];
   verb?: string;
   /** Happens once so many commands were started in the pod. */

@@ -59,14 +59,20 @@ const { contexts = [] } = cluster.settings;
 if (options.context !== undefined && !contexts.includes(options.context))
   fail(`error: context "${options.context}" does not exist`);
 
-const call = cluster.count(`verb-${verb}`);
-if (cluster.faultOf('api-timeout', call, verb)) {
+/** What stdin holds. */
+const given = options.filename === '-' ? readFileSync(0, 'utf8') : '';
+const objects = given.startsWith('{') ? [JSON.parse(given)] : parseAllDocuments(given).map((each) => each.toJS());
+/** The pod that the call is about; empty where it is about several. */
+const about = objects[0]?.metadata?.name ?? rest.at(-1)?.split('/').at(-1) ?? '';
+const call = cluster.count(`verb-${verb}-${about}`);
+const failure = (kind) => cluster.faultOf(kind, { pod: about, nth: call, verb });
+if (failure('api-timeout')) {
   await sleep(50);
   fail(
     'Unable to connect to the server: net/http: request canceled while waiting for connection (Client.Timeout exceeded while awaiting headers)',
   );
 }
-if (cluster.faultOf('forbidden', call, verb))
+if (failure('forbidden'))
   fail(
     `Error from server (Forbidden): pods is forbidden: User "stand-in" cannot ${verb} resource "pods" in API group "" in the namespace "${namespace}"`,
   );
@@ -115,7 +121,7 @@ async function problemsOf(object) {
 /** Creates or applies what stdin holds: pods, and for a Job the pods of all its indices. */
 async function create() {
   if (options.filename !== '-') fail('error: the stand-in reads -f - alone');
-  for (const each of parseAllDocuments(readFileSync(0, 'utf8'))) await createOne(each.toJS());
+  for (const each of objects) await createOne(each);
 }
 
 async function createOne(object) {
@@ -151,7 +157,6 @@ function createPod(object, own) {
   const { name } = object.metadata;
   if (cluster.read(own, name) !== null)
     fail(`Error from server (AlreadyExists): error when creating "STDIN": pods "${name}" already exists`);
-  const nth = cluster.count('pods');
   const pod = {
     ...object,
     metadata: { ...object.metadata, namespace: own, uid: randomUUID(), creationTimestamp: new Date().toISOString() },
@@ -161,13 +166,14 @@ function createPod(object, own) {
   cluster.write(pod);
   const kubelet = spawn(
     process.execPath,
-    [fileURLToPath(new URL('kubelet.mjs', import.meta.url)), process.env.KUBECONFIG, own, name, String(nth)],
+    [fileURLToPath(new URL('kubelet.mjs', import.meta.url)), process.env.KUBECONFIG, own, name],
     { detached: true, stdio: 'ignore', env: { ...process.env, CONTAINERS_CONF: cluster.settings.containersConf } },
   );
   kubelet.unref();
   mkdirSync(join(cluster.folder, 'kubelets'), { recursive: true });
   writeFileSync(join(cluster.folder, 'kubelets', String(kubelet.pid)), '');
-  if (cluster.faultOf('lost-answer', nth)) fail('Unable to connect to the server: net/http: TLS handshake timeout');
+  if (cluster.faultOf('lost-answer', { pod: name }))
+    fail('Unable to connect to the server: net/http: TLS handshake timeout');
   if (verb === 'create')
     process.stdout.write(options.output === 'json' ? JSON.stringify(shown(pod)) : `pod/${name} created\n`);
 }

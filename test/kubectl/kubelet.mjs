@@ -1,12 +1,11 @@
-// Runs one pod of the stand-in cluster, from its creation until it is deleted. Arguments: cluster.json, namespace, name, and which
-// pod of the cluster it is, from 1.
+// Runs one pod of the stand-in cluster, from its creation until it is deleted. Arguments: cluster.json, namespace, name.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injected, placeOf } from './devices.mjs';
 import { Cluster } from './state.mjs';
 
-const [config, namespace, name, nth] = process.argv.slice(2);
+const [config, namespace, name] = process.argv.slice(2);
 const cluster = new Cluster(config);
 const own = cluster.podmanName(namespace, name);
 const LOOK_MS = 50;
@@ -45,7 +44,7 @@ async function removePod() {
   podman(['pod', 'rm', '--force', '--time=0', own]);
 }
 
-const fault = (kind) => cluster.faultOf(kind, Number(nth));
+const fault = (kind) => cluster.faultOf(kind, { pod: name });
 const now = () => new Date().toISOString();
 const change = (edit) => cluster.change(namespace, name, edit);
 const setStatus = (status) => change((pod) => Object.assign(pod.status, status));

@@ -124,15 +124,13 @@ export class Cluster {
     return existsSync(folder) ? readdirSync(folder).length : 0;
   }
 
-  /**
-   * The fault of a kind, if it is this call's turn: `nth` (from 1) counts pods as they are created, or calls of `verb`; without it
-   * every one has the fault.
-   */
-  faultOf(kind, nth, verb) {
+  /** The fault of a kind that befalls a pod, or with `verb` the nth call about it. `nth` of a pod counts those of its system. */
+  faultOf(kind, { pod, nth = numberOf(pod), verb }) {
     return (this.settings.faults ?? []).find(
       (fault) =>
         fault.kind === kind &&
-        (fault.verb === undefined || fault.verb === verb) &&
+        fault.verb === verb &&
+        (fault.pod === undefined || pod.includes(`-${fault.pod}-`)) &&
         (fault.nth === undefined || [fault.nth].flat().includes(nth)),
     );
   }
@@ -142,6 +140,9 @@ export class Cluster {
     return `${namespace}--${name}`;
   }
 }
+
+/** Names that gpu-virt-bench gives to pods of systems end in their number. */
+const numberOf = (pod) => Number(/-(\d+)$/.exec(pod)?.[1]);
 
 function textOf(file) {
   try {
