@@ -8,7 +8,6 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseAllDocuments } from 'yaml';
 import { Cluster } from './state.mjs';
 
 const cluster = new Cluster(process.env.KUBECONFIG ?? '');
@@ -59,9 +58,16 @@ const { contexts = [] } = cluster.settings;
 if (options.context !== undefined && !contexts.includes(options.context))
   fail(`error: context "${options.context}" does not exist`);
 
+async function documentsIn(text) {
+  if (text === '') return [];
+  // Takes longer to load than all else here.
+  const { parseAllDocuments } = await import('yaml');
+  return parseAllDocuments(text).map((each) => each.toJS());
+}
+
 /** What stdin holds. */
 const given = options.filename === '-' ? readFileSync(0, 'utf8') : '';
-const objects = given.startsWith('{') ? [JSON.parse(given)] : parseAllDocuments(given).map((each) => each.toJS());
+const objects = given.startsWith('{') ? [JSON.parse(given)] : await documentsIn(given);
 /** The pod that the call is about; empty where it is about several. */
 const about = objects[0]?.metadata?.name ?? rest.at(-1)?.split('/').at(-1) ?? '';
 const call = cluster.count(`verb-${verb}-${about}`);
