@@ -21,6 +21,7 @@ import type { RawProfileOptions } from './commands/profile.js';
 import type { RawReportOptions } from './commands/report.js';
 import { SYSTEM_USAGE } from './options/system-usage.js';
 import type { RawOutputRunOptions } from './commands/run.js';
+import type { RawStudyOptions } from './commands/study.js';
 import { errorLine, oneLine } from './terminal/talk.js';
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -86,6 +87,7 @@ export function program(): Command {
   addBaseline(root);
   addHistory(root);
   addFleet(root);
+  addStudy(root);
   addCalibrate(root);
   root
     .command('init')
@@ -352,6 +354,30 @@ function addMonitor(root: Command): void {
     .option('--device <index|uuid,...>', 'a GPU to watch; repeatable (default: all GPUs of the machine)', repeatable)
     .option('--simulate', 'watch the simulated GPU even if a driver exists (default: off)')
     .action(async (raw: RawMonitorOptions) => done((await import('./commands/monitor.js')).monitor(raw)));
+}
+
+function addStudy(root: Command): void {
+  root
+    .command('study')
+    .description('Run the steps of a study, and put its published tables beside what they measured')
+    .argument('<dir>', 'the folder with its study.yaml')
+    .option(
+      '--output <dir>',
+      'where results go; steps that are there already are kept (default: results/<time>-<name>)',
+    )
+    .option('--set <name=value>', 'a parameter of the study, such as the path of a library; repeatable', repeatable, [])
+    .option('--step <name>', 'only this step; repeatable (default: all)', repeatable, [])
+    .option('--short', 'with the arguments of each step that shorten it (default: off)', false)
+    .option('--simulate', 'measure the simulated GPU even if a driver exists (default: off)', false)
+    .addOption(
+      new Option('--report', 'measure nothing, and write the page of --output again (default: off)')
+        .default(false)
+        .conflicts(['dryRun', 'step']),
+    )
+    .option('--dry-run', 'print the steps and what is missing for them, measure nothing (default: off)', false)
+    .action(async (directory: string, raw: RawStudyOptions) =>
+      done((await import('./commands/study.js')).study(directory, raw)),
+    );
 }
 
 function addCalibrate(root: Command): void {

@@ -24,12 +24,16 @@ export const toolSchema = v.strictObject({ name: v.literal('gpu-virt-bench'), ve
 /** Options that the node itself sets, and those after which nothing would be measured. */
 const own = ['output', 'resume', 'format', 'dry-run', 'help', 'version', ...formats].map((name) => `--${name}`);
 
+/** Whether an argument says where results go, or that nothing is to be measured. */
+export const isOwnOption = (argument: string): boolean =>
+  own.includes(argument.split('=', 1)[0] as string) || argument === '-h' || argument === '-V';
+
 const argumentSchema = v.pipe(
   v.string(),
   v.maxLength(100_000),
   v.check((text) => !text.includes('\0'), 'it contains a NUL character'),
   v.check(
-    (text) => !own.includes(text.split('=', 1)[0] as string) && text !== '-h' && text !== '-V',
+    (text) => !isOwnOption(text),
     `it must not be one of ${own.join(', ')}: the node delivers one document by itself`,
   ),
 );

@@ -1,7 +1,7 @@
 /** Finds impossible values: a saved document is not trusted, and an impossible number is no result. */
 import type { Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
 import { ranked } from '../costs/concluded.js';
-import { tensorCeilingTflops } from '../environment/ceilings.js';
+import { type SmClock, tensorCeilingTflops } from '../environment/ceilings.js';
 import { impossibleValue, LARGEST } from '../metrics/core/impossible.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
@@ -71,12 +71,7 @@ function impossibleSource(
 /** Why a result cannot be what it says, or null. */
 function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
   if (result.status !== 'ok') return null;
-  const { value, unit, ci95, stats } = result;
-  const ceilings = gpu.map((device) => tensorCeilingTflops(device));
-  const ceiling = ceilings.includes(null) ? null : Math.max(0, ...(ceilings as number[]));
-  if (unit === 'TFLOPS' && ceiling !== null && ceilings.length > 0 && value > SLACK * ceiling)
-    return `impossible: ${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
-  const definition = findMetric(result.id);
+  const { value, ci95, stats } = result;
   if (
     isBeyond([
       value,
@@ -87,12 +82,26 @@ function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
     ])
   )
     return `impossible: a number beyond ${LARGEST}`;
-  const contradicted = definition ? impossibleValue(definition, result) : null;
+  const contradicted = impossibleNumber(result, gpu);
   if (contradicted !== null) return `impossible: ${contradicted}`;
   if (ci95 && ci95[0] > ci95[1]) return 'impossible: its interval ends before it begins';
   return stats && !ascending([stats.min, stats.p50, stats.p90, stats.p95, stats.p99, stats.p999, stats.max])
     ? 'impossible: its percentiles are not in order'
     : null;
+}
+
+/** Why a number cannot be the value of its metric on these cards, or null; in the metric's unit. */
+export function impossibleNumber(
+  own: Pick<MetricResult, 'id' | 'value' | 'unit' | 'details'>,
+  gpu: readonly (SmClock & { name: string })[],
+): string | null {
+  const { value, unit } = own;
+  const ceilings = gpu.map((device) => tensorCeilingTflops(device));
+  const ceiling = ceilings.includes(null) ? null : Math.max(0, ...(ceilings as number[]));
+  if (unit === 'TFLOPS' && value !== null && ceiling !== null && ceilings.length > 0 && value > SLACK * ceiling)
+    return `${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
+  const definition = findMetric(own.id);
+  return definition ? impossibleValue(definition, own) : null;
 }
 
 const isBeyond = (numbers: readonly (number | null)[]): boolean =>

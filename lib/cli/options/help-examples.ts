@@ -58,6 +58,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   'fleet status': ['fleet status /shared/fleet', 'fleet status /shared/fleet --json status.json'],
   'fleet collect': ['fleet collect /shared/fleet', 'fleet collect fleet --from pods.log'],
   'fleet node': ['fleet node --plan fleet --index 3', 'fleet node --plan /shared/fleet --deliver stdout'],
+  study: ['study studies/mps-restore', 'study studies/hami-and-fcsp --set hami=/opt/libvgpu.so --output results/hami'],
   calibrate: ['calibrate --simulate', 'calibrate --tier quick --json calibration.json'],
   init: ['init', 'init gpu-gate'],
 };

@@ -11,17 +11,13 @@ import { codeForScheduler, DELIVERY_VERSION, type FleetDelivery, sealOf } from '
 import { framed } from '../../../fleet/frames.js';
 import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
 import { nodeName, taskIndex } from '../../../fleet/task.js';
-import { packageRoot } from '../../../package-root.js';
 import { plain } from '../../../results/text/plain.js';
 import { roundsOf } from '../../../results/kinds.js';
 import { readDocument } from '../../../saved/read.js';
-import { callerEnvironment } from '../../../systems/process/environment.js';
 import { makeRunDirectory } from '../../../systems/process/run-directory.js';
-import type { Ending, LaunchedProcess } from '../../../workers/launcher.js';
-import { local } from '../../../workers/local.js';
 import { nextAttempt, writeDelivery } from '../../files/delivery-folder.js';
 import { writeStdout } from '../../files/output.js';
-import { tiedEnvironment } from '../../process/tied.js';
+import { type OwnEnding, ownCommand } from '../../process/own-command.js';
 import { say } from '../../terminal/talk.js';
 
 export interface RawNodeOptions {
@@ -68,11 +64,10 @@ async function measured(
   const file = join(folder, 'document.json');
   // `compare` writes a directory of results in any case.
   const places = ['--json', file, ...(plan.command === 'compare' ? ['--output', join(folder, 'results')] : [])];
-  const command = [process.execPath, join(packageRoot, 'dist/cli/main.js'), plan.command, ...places, ...plan.arguments];
-  const child = local.start(command, { environment: tiedEnvironment(callerEnvironment()) });
-  const { ending, lastLine } = await passedOn(child, isFramed);
+  const stdout = isFramed ? process.stderr : process.stdout;
+  const ending = await ownCommand([plan.command, ...places, ...plan.arguments], { stdout });
   const found = await documentOf(file);
-  const message = messageFor(ending, typeof found === 'string' ? found : null, lastLine);
+  const message = messageFor(ending, typeof found === 'string' ? found : null);
   const delivery: FleetDelivery = {
     kind: 'fleet-delivery',
     schemaVersion: DELIVERY_VERSION,
@@ -90,23 +85,6 @@ async function measured(
   return { delivery, document: typeof found === 'string' ? null : found.packed };
 }
 
-/** Interruptions of this command are the child's: the first lets it write what was measured, the second kills it. */
-async function passedOn(child: LaunchedProcess, isFramed: boolean): Promise<{ ending: Ending; lastLine: string }> {
-  let [interruptions, tail] = [0, ''];
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(name, () => child.signal(interruptions++ === 0 ? name : 'SIGKILL'));
-  child.stdin.on('error', () => {}).end();
-  child.stdout.on('data', (chunk: Buffer) => (isFramed ? process.stderr : process.stdout).write(chunk));
-  child.stderr.on('data', (chunk: Buffer) => {
-    process.stderr.write(chunk);
-    tail = `${tail}${chunk}`.slice(-LONGEST_MESSAGE);
-  });
-  const ending = await child.ended;
-  return { ending, lastLine: tail.trimEnd().split('\n').at(-1) ?? '' };
-}
-
-const LONGEST_MESSAGE = 4_000;
-
 const compressed = promisify(gzip);
 
 /** The compressed document and the GPUs in it, or why there is none. */
@@ -121,7 +99,7 @@ async function documentOf(file: string): Promise<{ packed: Buffer; gpus: string[
 }
 
 /** Null if nothing is to be said: a code of results with its document. */
-function messageFor(ending: Ending, whyNoDocument: string | null, lastLine: string): string | null {
+function messageFor({ lastLine, ...ending }: OwnEnding, whyNoDocument: string | null): string | null {
   if (ending.exitCode === 0 && whyNoDocument === null) return null;
   const what = `${ending.how}${whyNoDocument === null ? '' : ' without a document'}`;
   return lastLine === '' ? what : `${what}: ${plain(lastLine)}`;

@@ -1,0 +1,96 @@
+/** Reads study.yaml, and checks what its schema cannot express. */
+import { basename, join, resolve } from 'node:path';
+import { isMap } from '../config/raw.js';
+import { read } from '../config/read.js';
+import { Place } from '../config/setting-place.js';
+import { readYaml, readYamlText } from '../config/yaml.js';
+import { listed } from '../errors/listed.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { isOwnOption } from '../fleet/plan.js';
+import { firstTwice } from '../results/first-twice.js';
+import { type PlannedStep, type Study, studySettings, type StudyStep, type StudyTable } from './study-settings.js';
+
+const STUDY = 'study.yaml';
+const COMMANDS = ['run', 'compare', 'exec'];
+
+/** `given` has the values of --set. Throws UsageError with the place of what is wrong. */
+export async function readStudy(folder: string, given: ReadonlyMap<string, string>): Promise<Study> {
+  const file = join(folder, STUDY);
+  const source = readYaml(await readYamlText(file, 'the study'), file);
+  return source.at([], () => {
+    if (!isMap(source.value)) throw new UsageError('Expected a map with the key steps.');
+    const place = new Place(source.value, 'the study');
+    const study = read(studySettings, place);
+    checkNames(study.steps, place);
+    const values = valuesOf(study.parameters, given);
+    const steps = study.steps.map((step, index) => filled(step, values, place.entry('steps', index)));
+    checkRows(study, place);
+    return { ...study, steps, name: basename(resolve(folder)), folder: resolve(folder) };
+  });
+}
+
+function checkNames(steps: readonly StudyStep[], place: Place): void {
+  const twice = firstTwice(steps.map(({ name }) => name));
+  if (twice !== null)
+    throw place.error('steps', `Expected steps of different names but received ${quoted(twice)} twice.`);
+}
+
+function valuesOf(parameters: Study['parameters'], given: ReadonlyMap<string, string>): Map<string, string | null> {
+  const known = [...(parameters?.keys() ?? [])];
+  for (const name of given.keys())
+    if (!known.includes(name))
+      throw new UsageError(
+        `Expected --set to name a parameter of the study but received ${quoted(name)}: it has ${known.length === 0 ? 'none' : listed(known)}.`,
+      );
+  return new Map([...(parameters ?? [])].map(([name, own]) => [name, given.get(name) ?? own.default ?? null]));
+}
+
+/** The step with the values of parameters in the place of `{NAME}`. */
+function filled(step: StudyStep, values: ReadonlyMap<string, string | null>, place: Place): PlannedStep {
+  checkCommand(step.argv, 'argv', place);
+  if (step.short) checkCommand(step.short, 'short', place);
+  const lacks = new Set<string>();
+  const put = (argument: string, index: number, all: readonly string[]): string =>
+    argument.replace(/\{([A-Za-z]\w*)\}/g, (text, name: string) => {
+      const value = values.get(name);
+      if (value === null) lacks.add(name);
+      // Commas separate the settings of a system.
+      return (all[index - 1] === '--system' ? value?.replaceAll(',', '\\,') : value) ?? text;
+    });
+  const argv = step.argv.map(put);
+  const one = (argument: string) => put(argument, 0, []);
+  const needs = (step.needs ?? []).map((need) => ({
+    ...need,
+    ...(need.program !== undefined && { program: one(need.program) }),
+    ...(need.file !== undefined && { file: one(need.file) }),
+    ...(need.try && { try: need.try.map(one) }),
+  }));
+  return { ...step, argv, ...(step.short && { short: step.short.map(put) }), needs, lacks: [...lacks] };
+}
+
+function checkCommand(argv: readonly string[], key: 'argv' | 'short', place: Place): void {
+  if (!COMMANDS.includes(argv[0] ?? ''))
+    throw place.expected(key, `a command that begins with ${listed(COMMANDS, 'or')}`);
+  const end = argv.indexOf('--');
+  const own = argv.slice(0, end < 0 ? undefined : end).find(isOwnOption);
+  if (own !== undefined)
+    throw place.error(key, `Expected ${place.named(key)} without ${quoted(own)}: the study says where results go.`);
+}
+
+function checkRows(
+  { steps, tables }: { steps: readonly StudyStep[]; tables: readonly StudyTable[] },
+  place: Place,
+): void {
+  const names = steps.map(({ name }) => name);
+  for (const [index, { columns, rows }] of tables.entries())
+    for (const [number, row] of rows.entries()) {
+      const at = place.entry('tables', index).entry('rows', number);
+      if (row.step !== undefined && !names.includes(row.step)) throw at.expected('step', listed(names, 'or'));
+      const column = [...(row.published?.keys() ?? [])].find((each) => !columns.has(each));
+      if (column !== undefined)
+        throw at.error(
+          'published',
+          `Expected columns of the table, ${listed([...columns.keys()])}, but received ${quoted(column)}.`,
+        );
+    }
+}

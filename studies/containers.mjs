@@ -1,0 +1,113 @@
+// Writes what the studies of containers need, from what this machine has: a CDI specification, a bundle whose folders are those
+// of the host, and the systems for --config. No image and no network are needed:
+//   node studies/containers.mjs FOLDER [--runtime runc|crun] [--image IMAGE]
+// FOLDER gets cdi/nvidia.yaml, bundle/ and systems.yaml. With --image, podman with that image is a system too, by CDI; copy the
+// specification to /etc/cdi for it.
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { runtime: { type: 'string', default: 'runc' }, image: { type: 'string' } },
+});
+if (positionals.length !== 1 || !['runc', 'crun'].includes(values.runtime)) {
+  console.error('Expected: containers.mjs FOLDER [--runtime runc|crun] [--image IMAGE]');
+  process.exit(2);
+}
+const folder = resolve(positionals[0]);
+
+/** Device nodes of the driver: all cards, control, unified memory, and MIG's capabilities. */
+const nodesIn = (path, pattern) =>
+  existsSync(path)
+    ? readdirSync(path)
+        .filter((name) => pattern.test(name))
+        .sort()
+        .map((name) => join(path, name))
+    : [];
+const cards = nodesIn('/dev', /^nvidia\d+$/);
+const common = nodesIn('/dev', /^nvidia(ctl|-uvm|-uvm-tools|-modeset)$/);
+
+/** Where the driver put its libraries; a machine in a container itself may have them mounted one by one. */
+const places = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/local/nvidia/lib64'];
+const wanted = /^lib(cuda|nvidia-ml|nvidia-ptxjitcompiler|nvidia-nvvm|cudadebugger|nvidia-gpucomp)\.so(\.\d+)*$/;
+const libraries = places.flatMap((place) => nodesIn(place, wanted));
+const programs = ['nvidia-smi', 'nvidia-cuda-mps-control', 'nvidia-cuda-mps-server']
+  .map((name) => join('/usr/bin', name))
+  .filter((path) => existsSync(path));
+
+const readOnly = ['ro', 'nosuid', 'nodev', 'rbind', 'rprivate'];
+const specification = {
+  cdiVersion: '0.5.0',
+  kind: 'nvidia.com/gpu',
+  devices: [
+    ...cards.map((path) => ({ name: /\d+$/.exec(path)[0], containerEdits: { deviceNodes: [{ path }] } })),
+    ...(cards.length > 0
+      ? [{ name: 'all', containerEdits: { deviceNodes: cards.map((path) => ({ path })) } }]
+      : []),
+  ],
+  containerEdits: {
+    deviceNodes: common.map((path) => ({ path })),
+    mounts: [...libraries, ...programs].map((path) => ({
+      hostPath: realpathSync(path),
+      containerPath: path,
+      options: readOnly,
+    })),
+  },
+};
+
+/** The folders of the host that a program needs, each as a mount: a link such as /lib becomes what it leads to. */
+const shared = ['/usr', '/lib', '/lib64', '/bin', '/sbin', '/etc', '/opt', '/srv', '/home', '/root', '/mnt', '/work']
+  .filter((path) => existsSync(path))
+  .map((path) => ({ destination: path, type: 'bind', source: realpathSync(path), options: ['rbind', 'ro'] }));
+const nothing = ['nosuid', 'noexec', 'nodev'];
+const capabilities = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER', 'CAP_KILL', 'CAP_SETGID', 'CAP_SETUID'];
+const configuration = {
+  ociVersion: '1.0.2',
+  root: { path: 'rootfs' },
+  process: {
+    user: { uid: 0, gid: 0 },
+    args: [],
+    env: [`PATH=${process.env.PATH}`, 'HOME=/root'],
+    cwd: '/',
+    capabilities: { bounding: capabilities, effective: capabilities, permitted: capabilities },
+    noNewPrivileges: true,
+  },
+  mounts: [
+    { destination: '/proc', type: 'proc', source: 'proc' },
+    { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'strictatime', 'mode=755'] },
+    { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'noexec', 'newinstance'] },
+    { destination: '/dev/shm', type: 'tmpfs', source: 'shm', options: [...nothing, 'mode=1777'] },
+    { destination: '/sys', type: 'bind', source: '/sys', options: ['rbind', 'ro'] },
+    { destination: '/tmp', type: 'bind', source: '/tmp', options: ['rbind', 'rw'] },
+    ...shared,
+  ],
+  linux: {
+    namespaces: ['mount', 'uts', 'pid', 'ipc', 'network'].map((type) => ({ type })),
+    resources: { devices: [{ allow: false, access: 'rwm' }] },
+  },
+};
+
+const bundle = join(folder, 'bundle');
+// Mount points are made beforehand: what a runtime makes itself would be in the way of the next container.
+for (const { destination } of configuration.mounts) mkdirSync(join(bundle, 'rootfs', destination), { recursive: true });
+const devices = [...cards.slice(0, 1), ...common];
+const gpu = devices.length > 0 ? { gpu: 'devices', devices } : { gpu: 'none' };
+const systems = [
+  'native',
+  { kind: 'container', name: values.runtime, runtime: values.runtime, bundle, ...gpu },
+  ...(values.image === undefined
+    ? []
+    : [{ kind: 'container', name: 'podman', runtime: 'podman', image: values.image, gpu: cards.length > 0 ? 'cdi' : 'none' }]), // prettier-ignore
+];
+
+const write = (path, value) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
+};
+write(join(folder, 'cdi/nvidia.yaml'), specification);
+write(join(bundle, 'config.json'), configuration);
+write(join(folder, 'systems.yaml'), { systems });
+console.log(
+  `${folder}: ${cards.length} cards, ${libraries.map((path) => basename(path)).length} libraries of the driver, systems ${systems.map((each) => each.name ?? each).join(', ')}`,
+);
