@@ -436,7 +436,7 @@ export type ExtractedMetricSettings = {
   /** A file that the run writes, relative to its folder. */
   file?: string;
   /** Which of several numbers of one run. Default: last. */
-  take?: 'first' | 'last' | 'least' | 'largest' | 'mean' | 'median' | 'sum';
+  take?: 'first' | 'last' | 'least' | 'largest' | 'mean' | 'median' | 'sum' | 'p90' | 'p95' | 'p99' | 'p99.9';
   /** Unit of the number. */
   unit: string;
   /** Which is better. */

@@ -50,6 +50,7 @@ try {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const path of ['package.json', ...files.filter((each) => !each.startsWith('!') && each !== 'prebuilds')])
     copy(path);
+  copy('studies');
   copy('build/Release/gpu_virt_bench.node');
   for (const part of builtParts) copy(`build/Release/${part}`);
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));

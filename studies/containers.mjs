@@ -1,18 +1,21 @@
-// Writes what the studies of containers need, from what this machine has: a CDI specification, a bundle whose folders are those
-// of the host, and the systems for --config. No image and no network are needed:
-//   node studies/containers.mjs FOLDER [--runtime runc|crun] [--image IMAGE]
-// FOLDER gets cdi/nvidia.yaml, bundle/ and systems.yaml. With --image, podman with that image is a system too, by CDI; copy the
-// specification to /etc/cdi for it.
+// Writes what the studies of containers need, from what this machine has: a CDI specification, and a bundle whose folders are
+// those of the host, for runc and crun. No image and no network are needed:
+//   node studies/containers.mjs FOLDER [--share FOLDER]…
+// FOLDER gets cdi/nvidia.yaml and bundle/. Copy the first to /etc/cdi for podman. --share names further folders of the host that
+// programs need, such as that of PyTorch.
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { runtime: { type: 'string', default: 'runc' }, image: { type: 'string' } },
+  options: {
+    share: { type: 'string', multiple: true, default: [] },
+  },
 });
-if (positionals.length !== 1 || !['runc', 'crun'].includes(values.runtime)) {
-  console.error('Expected: containers.mjs FOLDER [--runtime runc|crun] [--image IMAGE]');
+if (positionals.length !== 1) {
+  console.error('Expected: containers.mjs FOLDER [--share FOLDER]…');
   process.exit(2);
 }
 const folder = resolve(positionals[0]);
@@ -42,9 +45,7 @@ const specification = {
   kind: 'nvidia.com/gpu',
   devices: [
     ...cards.map((path) => ({ name: /\d+$/.exec(path)[0], containerEdits: { deviceNodes: [{ path }] } })),
-    ...(cards.length > 0
-      ? [{ name: 'all', containerEdits: { deviceNodes: cards.map((path) => ({ path })) } }]
-      : []),
+    ...(cards.length > 0 ? [{ name: 'all', containerEdits: { deviceNodes: cards.map((path) => ({ path })) } }] : []),
   ],
   containerEdits: {
     deviceNodes: common.map((path) => ({ path })),
@@ -56,8 +57,11 @@ const specification = {
   },
 };
 
+/** This repository, whose programs the studies run. */
+const own = dirname(dirname(fileURLToPath(import.meta.url)));
+
 /** The folders of the host that a program needs, each as a mount: a link such as /lib becomes what it leads to. */
-const shared = ['/usr', '/lib', '/lib64', '/bin', '/sbin', '/etc', '/opt', '/srv', '/home', '/root', '/mnt', '/work']
+const shared = ['/usr', '/lib', '/lib64', '/bin', '/sbin', '/etc', '/opt', own, ...values.share]
   .filter((path) => existsSync(path))
   .map((path) => ({ destination: path, type: 'bind', source: realpathSync(path), options: ['rbind', 'ro'] }));
 const nothing = ['nosuid', 'noexec', 'nodev'];
@@ -91,23 +95,10 @@ const configuration = {
 const bundle = join(folder, 'bundle');
 // Mount points are made beforehand: what a runtime makes itself would be in the way of the next container.
 for (const { destination } of configuration.mounts) mkdirSync(join(bundle, 'rootfs', destination), { recursive: true });
-const devices = [...cards.slice(0, 1), ...common];
-const gpu = devices.length > 0 ? { gpu: 'devices', devices } : { gpu: 'none' };
-const systems = [
-  'native',
-  { kind: 'container', name: values.runtime, runtime: values.runtime, bundle, ...gpu },
-  ...(values.image === undefined
-    ? []
-    : [{ kind: 'container', name: 'podman', runtime: 'podman', image: values.image, gpu: cards.length > 0 ? 'cdi' : 'none' }]), // prettier-ignore
-];
-
 const write = (path, value) => {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 };
 write(join(folder, 'cdi/nvidia.yaml'), specification);
 write(join(bundle, 'config.json'), configuration);
-write(join(folder, 'systems.yaml'), { systems });
-console.log(
-  `${folder}: ${cards.length} cards, ${libraries.map((path) => basename(path)).length} libraries of the driver, systems ${systems.map((each) => each.name ?? each).join(', ')}`,
-);
+console.log(`${folder}: ${cards.length} cards, ${libraries.length} libraries of the driver`);

@@ -1,6 +1,6 @@
 """Greedy decoding with a Llama-shaped model of random weights: prefill of a prompt, then token after token.
 
-Usage: python decode.py [--mode eager|graph] [--batch N] [--prompt N] [--tokens N] [--layers N] [--device cuda|cpu]
+Usage: python decode.py [--mode eager|compile|graph] [--batch N] [--prompt N] [--tokens N] [--layers N] [--device cuda|cpu]
 The first answer warms up; the second is timed and printed as one line of JSON:
   ttft_ms            from the start of the prefill until the host has the first token
   itl_ms, itl_p99_ms median and 99th percentile of the time from token to token, as the host sees them
@@ -16,7 +16,7 @@ import torch
 from llama import LAYERS, VOCABULARY, angles_of, empty_caches, model
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--mode", choices=("eager", "graph"), default="eager")
+parser.add_argument("--mode", choices=("eager", "compile", "graph"), default="eager")
 parser.add_argument("--batch", type=int, default=1)
 parser.add_argument("--prompt", type=int, default=128)
 parser.add_argument("--tokens", type=int, default=256)
@@ -83,7 +83,7 @@ def answer(one_step):
 
 with torch.inference_mode():
     prefill()
-    one_step = captured() if options.mode == "graph" else step
+    one_step = {"eager": lambda: step, "compile": lambda: torch.compile(step), "graph": captured}[options.mode]()
     answer(one_step)
     times, checksum = answer(one_step)
 

@@ -255,7 +255,10 @@ function addExec(root: Command): void {
       repeatable,
     )
     .option('--warmup <n>', 'runs before those that count, in every round (default: 3)')
-    .option('--iterations <n>', 'runs that count, in every round (default: 10; up to 30 where they vary by over 5 %)')
+    .option(
+      '--iterations <n>',
+      'runs that count, in every round (default: 10; up to 30 where they vary by over 5 %; 100 or more are not repeated)',
+    )
     .option(TIMEOUT, 'time limit per run; then SIGTERM, and SIGKILL 10 s later (default: 600)')
     .option(
       '--cool-down <seconds>',

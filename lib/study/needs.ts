@@ -10,7 +10,7 @@ import type { StepOutcome } from './study-record.js';
 /** Much of what a list of packages is. */
 const MOST_CHARACTERS = 65_536;
 
-export interface Needs {
+interface Needs {
   found: StepOutcome['found'];
   /** Why the step cannot run here, or null. */
   missing: string | null;

@@ -9,7 +9,7 @@ import type { StudyRecord } from './study-record.js';
 import type { MeasuredRow, MeasuredStep, MeasuredTable, RowCell } from './study-rows.js';
 import type { Study } from './study-settings.js';
 
-export interface StudyResult {
+interface StudyResult {
   study: Study;
   record: StudyRecord;
   steps: readonly MeasuredStep[];
@@ -64,37 +64,40 @@ function stepTable(steps: readonly MeasuredStep[]): string {
   return markdownTable(titles.map((title) => ({ title })), rows); // prettier-ignore
 }
 
-const hasAny = (rows: readonly MeasuredRow[], key: 'predicted' | 'why'): boolean =>
-  rows.some(({ row }) => row[key] !== undefined);
-
 function tableText({ table, rows }: MeasuredTable): string[] {
-  const columns = [...table.columns.keys()];
+  const titlesOfSystems = [...table.columns.keys()];
   const right = { align: 'right' as const };
-  const predicted = hasAny(rows, 'predicted');
-  const why = hasAny(rows, 'why');
   const titles = [
     { title: 'Row' },
     { title: 'Unit' },
-    ...columns.flatMap((name) => [`${markdownText(name)}, published`, 'here'].map((title) => ({ title, ...right }))),
+    ...titlesOfSystems.flatMap((name) =>
+      [`${markdownText(name)}, published`, 'here'].map((title) => ({ title, ...right })),
+    ),
     { title: 'Ratios' },
-    ...(predicted ? [{ title: 'Predicted' }] : []),
-    ...(why ? [{ title: 'Why they differ' }] : []),
   ];
   const cells = rows.map(({ row, cells: own, impossible }) => [
     `${markdownText(row.name)}${impossible.length > 0 ? ' (impossible)' : ''}`,
     markdownText(row.unit),
     ...own.flatMap((cell) => [publishedText(cell), hereText(cell, row.unit)]),
     ratioWord(own),
-    ...(predicted ? [markdownText(row.predicted ?? '–')] : []),
-    ...(why ? [markdownText(row.why ?? '–')] : []),
   ]);
   const impossible = rows.flatMap(({ row, impossible: whys }) => whys.map((text) => `${row.name}: ${text}`));
   return [
     `## ${markdownText(table.title)}`,
     markdownTable(titles, cells),
+    ...wordsText(rows),
     ...listText('Impossible', impossible),
-    ...listText('Not measured', reasonsOf(rows)),
+    ...listText('Not measured', reasonsOf(rows, titlesOfSystems.length)),
   ];
+}
+
+/** What was expected, and why the figures differ. */
+function wordsText(rows: readonly MeasuredRow[]): string[] {
+  const said = rows.filter(({ row }) => row.predicted !== undefined || row.why !== undefined);
+  if (said.length === 0) return [];
+  const titles = ['Row', 'Predicted', 'Why they differ'].map((title) => ({ title }));
+  const cells = said.map(({ row }) => [row.name, row.predicted ?? '–', row.why ?? '–'].map(markdownText));
+  return [markdownTable(titles, cells)];
 }
 
 const listText = (title: string, texts: readonly string[]): string[] =>
@@ -121,13 +124,14 @@ function ratioWord(cells: readonly RowCell[]): string {
   return said.length === 0 ? '–' : markdownText(said.join('; '));
 }
 
-/** One line per reason. */
-function reasonsOf(rows: readonly MeasuredRow[]): string[] {
+/** One line per reason, with the columns unless it is that of all. */
+function reasonsOf(rows: readonly MeasuredRow[], systems: number): string[] {
   const byReason = new Map<string, string[]>();
   for (const { row, cells } of rows)
-    for (const { column, reason } of cells) {
+    for (const reason of new Set(cells.map((cell) => cell.reason))) {
       if (reason === null) continue;
-      const key = `${column}: ${reason}`;
+      const own = cells.filter((cell) => cell.reason === reason).map(({ column }) => column);
+      const key = own.length === systems ? reason : `${own.join(', ')}: ${reason}`;
       byReason.set(key, [...(byReason.get(key) ?? []), row.name]);
     }
   return [...byReason].map(([reason, names]) => `${names.join(', ')}: ${reason}`);
@@ -146,22 +150,40 @@ function firstLine(text: string): string {
   return `${first || 'it is there'}${rest.length > 0 ? ` … (${rest.length} more lines)` : ''}`;
 }
 
-/** One line per row and column of the published tables; an empty cell means that there is no such number. */
+type Column = (cell: RowCell, own: MeasuredRow, table: MeasuredTable['table']) => string | number | null | undefined;
+
+/** The columns in order; an empty cell means that there is no such number. */
+const columns: Record<string, Column> = {
+  table: (_cell, _own, { title }) => title,
+  row: (_cell, { row }) => row.name,
+  unit: (_cell, { row }) => row.unit,
+  column: ({ column }) => column,
+  published: ({ published }) => published,
+  published_ratio: ({ publishedRatio }) => publishedRatio,
+  here: ({ value }) => value,
+  ci95_low: ({ ci95 }) => ci95?.[0],
+  ci95_high: ({ ci95 }) => ci95?.[1],
+  ratio: ({ ratio }) => ratio,
+  ratio_ci95_low: ({ ratioCi95 }) => ratioCi95?.[0],
+  ratio_ci95_high: ({ ratioCi95 }) => ratioCi95?.[1],
+  ratio_agrees: ({ agrees }) => (agrees === null ? null : agrees ? 'yes' : 'no'),
+  reason: ({ reason }) => reason,
+  impossible: (_cell, { impossible }) => impossible.join('; '),
+  predicted: (_cell, { row }) => row.predicted,
+  why: (_cell, { row }) => row.why,
+};
+
+/** One line per row and column of the published tables. */
 export function studyCsv(tables: readonly MeasuredTable[]): string {
-  const header = [
-    ...['table', 'row', 'unit', 'column', 'published', 'published_ratio', 'here', 'ci95_low', 'ci95_high'],
-    ...['ratio', 'ratio_ci95_low', 'ratio_ci95_high', 'ratio_agrees', 'reason', 'impossible', 'predicted', 'why'],
-  ];
   const lines = tables.flatMap(({ table, rows }) =>
-    rows.flatMap(({ row, cells, impossible }) =>
-      cells.map((cell) => [
-        ...[table.title, row.name, row.unit, cell.column, cell.published, cell.publishedRatio, cell.value],
-        ...[cell.ci95?.[0], cell.ci95?.[1], cell.ratio, cell.ratioCi95?.[0], cell.ratioCi95?.[1]],
-        ...[cell.agrees === null ? null : cell.agrees ? 'yes' : 'no', cell.reason],
-        ...[impossible.join('; '), row.predicted, row.why],
-      ]),
+    rows.flatMap((own) =>
+      own.cells.map((cell) =>
+        Object.values(columns).map((column) => {
+          const value = column(cell, own, table) ?? null;
+          return typeof value === 'string' ? plain(value) : value;
+        }),
+      ),
     ),
   );
-  const clean = lines.map((line) => line.map((cell) => (typeof cell === 'string' ? plain(cell) : (cell ?? null))));
-  return stringify([header, ...clean], { escape_formulas: true, record_delimiter: 'windows' });
+  return stringify([Object.keys(columns), ...lines], { escape_formulas: true, record_delimiter: 'windows' });
 }

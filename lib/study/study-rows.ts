@@ -3,6 +3,7 @@ import type { MetricResult } from '../results/document.js';
 import { unitsIn } from '../results/text/quantity.js';
 import { type Cell, medianOf, type Row, rowsOf, type View } from '../results/view.js';
 import { impossibleNumber } from '../saved/plausible.js';
+import { nameOfLabel } from '../systems/system-name.js';
 import type { StepOutcome } from './study-record.js';
 import type { Study, StudyCard, StudyRow, StudyTable } from './study-settings.js';
 
@@ -13,7 +14,7 @@ export interface MeasuredStep extends StepOutcome {
 
 export interface RowCell {
   column: string;
-  /** As the source has it; null if it has none. */
+  /** What the source has; null if it has nothing. */
   published: string | null;
   /** The published figure against that of the first column, where both are positive numbers. */
   publishedRatio: number | null;
@@ -68,7 +69,7 @@ function foundRow({ metric, step }: StudyRow, steps: readonly MeasuredStep[]): F
       ? `step ${without.name} is ${without.status}: ${without.reason ?? 'it has no results'}`
       : asked.length === 0
         ? 'its step was left out'
-        : `no step measured ${metric}`,
+        : 'no step measured it',
   };
 }
 
@@ -76,7 +77,7 @@ function cellOf(row: StudyRow, column: string, system: string, found: Found): Ro
   const published = row.published?.get(column) ?? null;
   const none = { column, published, publishedRatio: null, value: null, ci95: null, ratio: null, ratioCi95: null, agrees: null }; // prettier-ignore
   if ('reason' in found) return { ...none, reason: found.reason };
-  const cell = found.row.cells.find((each) => each.system === system);
+  const cell = found.row.cells.find((each) => nameOfLabel(each.system) === system);
   if (!cell) return { ...none, reason: `no system ${system} was measured` };
   const factor = unitsIn(found.row.unit, row.unit);
   if (factor === null) return { ...none, reason: `${found.row.id} is in ${found.row.unit}, not in ${row.unit}` };
@@ -115,7 +116,7 @@ function publishedNumber(text: string | null): number | null {
   return text !== null && /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : null;
 }
 
-/** By the rules that saved documents are checked with, for the card of the source; then by what the study says. */
+/** Judged by the rules of saved documents, for the card of the source; then what the study says of the row. */
 function impossibleIn({ metric, unit, published, impossible }: StudyRow, found: Found, card: StudyCard): string[] {
   const ours = 'row' in found ? found.row.unit : unit;
   const factor = unitsIn(unit, ours);

@@ -45,8 +45,11 @@ export type Extraction =
   /** The number is at a JSON pointer in every line that is a JSON text. */
   | { by: 'jsonl'; pointer: string };
 
-/** Which number to take if one run prints several. */
-export const choices = ['first', 'last', 'least', 'largest', 'mean', 'median', 'sum'] as const;
+/** Which number to take if one run prints several. A percentile needs as many numbers as those of samples do. */
+export const choices = [
+  ...(['first', 'last', 'least', 'largest', 'mean', 'median', 'sum'] as const),
+  ...(['p90', 'p95', 'p99', 'p99.9'] as const),
+] as const;
 export type Choice = (typeof choices)[number];
 
 export interface ExtractedMetric {

@@ -1,7 +1,7 @@
 // The pages of the site: those that are in the checkout, and those that are written to build/site-pages/, which are the
 // first page and one per metric.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as library from '../../dist/index.js';
 import { categoryTitle } from '../../dist/results/text/category-title.js';
@@ -42,6 +42,14 @@ const groups = {
     'examples/report.md',
     'CHANGELOG.md',
   ],
+  Studies: [
+    'studies/README.md',
+    'studies/container-overhead/README.md',
+    'studies/inference-engines/README.md',
+    'studies/gpu-passthrough/README.md',
+    'studies/hami-and-fcsp/README.md',
+    'studies/mps-restore/README.md',
+  ],
 };
 /** Titles in place of headings. */
 const titles = { 'README.md': 'README', 'examples/report.md': 'Example report' };
@@ -58,7 +66,9 @@ export const homeFile = join(written, 'home.md');
 function pageOf(path, group) {
   const file = join(root, path);
   const title = titles[path] ?? /^# (.*)$/m.exec(readFileSync(file, 'utf8'))[1];
-  return { file, group, slug: basename(path, '.md'), title, name: title.replace(/: .*/, '') };
+  // All studies have a README.
+  const slug = path.startsWith('studies/') ? basename(dirname(path)) : basename(path, '.md');
+  return { file, group, slug, title, name: title.replace(/: .*/, '') };
 }
 
 const kept = Object.entries(groups).flatMap(([group, paths]) => paths.map((path) => pageOf(path, group)));

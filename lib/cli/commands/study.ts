@@ -100,9 +100,9 @@ async function describe(own: Study, chosen: readonly PlannedStep[], raw: RawStud
   ];
   for (const step of chosen) {
     const { missing } = await needsOf(step, own, callerEnvironment());
-    lines.push(`- ${step.name}: ${commandOf(step, raw).map(shellQuoted).join(' ')}`);
-    if (step.about !== undefined) lines.push(`  ${step.about}`);
-    if (missing !== null) lines.push(`  unsupported here: ${missing}`);
+    const about = step.about === undefined ? '' : ` (${step.about})`;
+    lines.push(`- ${step.name}${about}: ${commandOf(step, raw).map(shellQuoted).join(' ')}`);
+    if (missing !== null) lines.push(`- ${step.name} is unsupported here: ${missing}`);
   }
   await writeText(`${lines.map(plain).join('\n')}\n`);
   return exitCodes.ok;

@@ -1,7 +1,7 @@
 /** How long the runs of programs will take, as far as that is known before the first one. */
 import { duration } from '../../results/text/plain.js';
 import { counted } from '../../results/text/quantity.js';
-import { REPEAT_RULE } from '../round/round-of-runs.js';
+import { mostRepeats } from '../round/round-of-runs.js';
 import type { Workload } from '../workload-type.js';
 
 /** Length of a run in the example that helps to plan where no setting declares the length. */
@@ -33,7 +33,7 @@ export function execTimeText(workloads: readonly Workload[], systems: number, { 
 }
 
 /** The number of runs of a round in which runs vary and are repeated. */
-const mostRunsOf = ({ warmup, iterations }: Workload): number => warmup + iterations * (1 + REPEAT_RULE.mostRepeats);
+const mostRunsOf = ({ warmup, iterations }: Workload): number => warmup + iterations * (1 + mostRepeats(iterations));
 
 const longestSeconds = ({ timeoutSeconds, coolDown }: Workload): number =>
   timeoutSeconds + coolDown.pauseSeconds + coolDown.mostSeconds;

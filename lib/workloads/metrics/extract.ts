@@ -8,6 +8,7 @@ import { quoted } from '../../errors/usage-error.js';
 import { boundedJson, JsonBoundsError } from '../../results/bounded-json.js';
 import { mean } from '../../stats/mean.js';
 import { median } from '../../stats/median.js';
+import { percentileFloors, summarise } from '../../stats/summary.js';
 import { firstGroups } from '../../systems/input/pattern.js';
 import { pointed } from './json-pointer.js';
 import { numbersInLines } from './lines-of-json.js';
@@ -85,6 +86,7 @@ export async function extract(metric: ExtractedMetric, output: RunOutput): Promi
   if ('missing' in numbers) return { missing: `${numbers.missing}${found.cut ?? ''}` };
   const { values, notes } = numbers;
   const value = chosen(values, metric.take);
+  if (typeof value === 'string') return { missing: value };
   return Number.isFinite(value)
     ? { value, numbers: values.length, notes: notes.map((note) => `${metric.key}: ${note}`) }
     : { missing: `its number ${value} is not finite` };
@@ -192,7 +194,10 @@ function byLines(pointer: string, text: string): Numbers {
   return some(found.values, `no line of JSON has a number at ${quoted(pointer)}`, found.notes);
 }
 
-const choosing: Record<Choice, (values: [number, ...number[]]) => number> = {
+const percentiles = { p90: 'p90', p95: 'p95', p99: 'p99', 'p99.9': 'p999' } as const;
+type Percentile = keyof typeof percentiles;
+
+const choosing: Record<Exclude<Choice, Percentile>, (values: [number, ...number[]]) => number> = {
   first: ([first]) => first,
   last: (values) => values.at(-1) as number,
   least: (values) => values.reduce((a, b) => Math.min(a, b)),
@@ -202,4 +207,14 @@ const choosing: Record<Choice, (values: [number, ...number[]]) => number> = {
   sum: (values) => values.reduce((a, b) => a + b),
 };
 
-const chosen = (values: [number, ...number[]], take: Choice): number => choosing[take](values);
+const isPercentile = (take: Choice): take is Percentile => Object.hasOwn(percentiles, take);
+
+/** The number, or why there is none. */
+function chosen(values: [number, ...number[]], take: Choice): number | string {
+  if (!isPercentile(take)) return choosing[take](values);
+  const floor = percentileFloors[percentiles[take]];
+  return (
+    summarise(values)?.[percentiles[take]] ??
+    `a ${take} takes at least ${floor} numbers in a run, and there were ${values.length}`
+  );
+}

@@ -4,7 +4,14 @@ import { withoutNumber } from '../../metrics/core/metric.js';
 import { type EnergyMetric, energyMetrics } from '../../costs/energy-metrics.js';
 import { median } from '../../stats/median.js';
 import { GRACE_MS } from '../../workers/kept-program.js';
-import { type ExecSettings, type Memory, measureRound, REPEAT_RULE, type Round } from '../round/round-of-runs.js';
+import {
+  type ExecSettings,
+  type Memory,
+  measureRound,
+  mostRepeats,
+  REPEAT_RULE,
+  type Round,
+} from '../round/round-of-runs.js';
 import type { MeasuredRun } from '../program/measured-run.js';
 import { decidingKey, representative } from './deciding.js';
 import type { Kind } from './metric-kind.js';
@@ -197,7 +204,7 @@ export function deadlineOf(
   { warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload,
   timesEach = 1,
 ): number {
-  const runs = warmup + iterations * (1 + REPEAT_RULE.mostRepeats);
+  const runs = warmup + iterations * (1 + mostRepeats(iterations));
   const each = timeoutSeconds + GRACE_MS / 1_000 + coolDown.pauseSeconds + coolDown.mostSeconds + PER_RUN_S;
   return Math.min(
     LONGEST_S,

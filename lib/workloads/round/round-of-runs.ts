@@ -25,7 +25,11 @@ import { ServedLoad } from './served-load.js';
 import type { Workload } from '../workload-type.js';
 
 /** When runs are repeated because they vary. The numbers are fixed in advance; docs/exec.md states them. */
-export const REPEAT_RULE = { largestCv: 0.05, mostRepeats: 2, fewestRuns: 3 } as const;
+export const REPEAT_RULE = { largestCv: 0.05, mostRepeats: 2, fewestRuns: 3, enoughRuns: 100 } as const;
+
+/** How often the runs of a round may be repeated: so many are enough, whatever they vary by. */
+export const mostRepeats = (iterations: number): number =>
+  iterations < REPEAT_RULE.enoughRuns ? REPEAT_RULE.mostRepeats : 0;
 
 /** Settings for all rounds and systems of an `exec`. */
 export interface ExecSettings {
@@ -199,7 +203,7 @@ class Runner {
       }
       const cv = cvOf(this.#workload, this.#runs);
       this.#cvs.push(cv);
-      if (cv === null || cv <= REPEAT_RULE.largestCv || repeat === REPEAT_RULE.mostRepeats) return null;
+      if (cv === null || cv <= REPEAT_RULE.largestCv || repeat === mostRepeats(iterations)) return null;
     }
   }
 

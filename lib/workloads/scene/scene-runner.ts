@@ -6,7 +6,7 @@ import { coolDown } from '../round/health.js';
 import { type AnsweredSwitch, type SceneTurns, withAnswers } from './answered-switches.js';
 import type { ProgramActor } from './program-actor.js';
 import type { ProcessProof } from '../proof/proof-state.js';
-import { cvOf, REPEAT_RULE } from '../round/round-of-runs.js';
+import { cvOf, mostRepeats, REPEAT_RULE } from '../round/round-of-runs.js';
 import type { MeasuredRun } from '../program/measured-run.js';
 import { sceneChecks } from './scene-checks.js';
 import {
@@ -89,7 +89,7 @@ export class SceneRunner {
       for (; done < of; done++) await this.#turn(false, done, of);
       const cv = this.#largestCv();
       this.#cvs.push(cv);
-      if (cv === null || cv <= REPEAT_RULE.largestCv || repeat === REPEAT_RULE.mostRepeats) return;
+      if (cv === null || cv <= REPEAT_RULE.largestCv || repeat === mostRepeats(iterations)) return;
     }
   }
 
