@@ -13,8 +13,14 @@ import { type PlannedStep, type Study, studySettings, type StudyStep, type Study
 const STUDY = 'study.yaml';
 const COMMANDS = ['run', 'compare', 'exec'];
 
-/** `given` has the values of --set. Throws UsageError with the place of what is wrong. */
-export async function readStudy(folder: string, given: ReadonlyMap<string, string>): Promise<Study> {
+interface Wanted {
+  /** The values of --set, by parameter. */
+  given: ReadonlyMap<string, string>;
+  isShort: boolean;
+}
+
+/** Throws UsageError with the place of what is wrong. */
+export async function readStudy(folder: string, { given, isShort }: Wanted): Promise<Study> {
   const file = join(folder, STUDY);
   const source = readYaml(await readYamlText(file, 'the study'), file);
   return source.at([], () => {
@@ -23,7 +29,7 @@ export async function readStudy(folder: string, given: ReadonlyMap<string, strin
     const study = read(studySettings, place);
     checkNames(study.steps, place);
     const values = valuesOf(study.parameters, given);
-    const steps = study.steps.map((step, index) => filled(step, values, place.entry('steps', index)));
+    const steps = study.steps.map((step, index) => planned(step, isShort, values, place.entry('steps', index)));
     checkRows(study, place);
     return { ...study, steps, name: basename(resolve(folder)), folder: resolve(folder) };
   });
@@ -45,10 +51,15 @@ function valuesOf(parameters: Study['parameters'], given: ReadonlyMap<string, st
   return new Map([...(parameters ?? [])].map(([name, own]) => [name, given.get(name) ?? own.default ?? null]));
 }
 
-/** The step with the values of parameters in the place of `{NAME}`. */
-function filled(step: StudyStep, values: ReadonlyMap<string, string | null>, place: Place): PlannedStep {
+/** The step as it is run, with the values of parameters in the place of `{NAME}`. */
+function planned(
+  { short, ...step }: StudyStep,
+  isShort: boolean,
+  values: ReadonlyMap<string, string | null>,
+  place: Place,
+): PlannedStep {
   checkCommand(step.argv, 'argv', place);
-  if (step.short) checkCommand(step.short, 'short', place);
+  if (short) checkCommand(short, 'short', place);
   const lacks = new Set<string>();
   const put = (argument: string, index: number, all: readonly string[]): string =>
     argument.replace(/\{([A-Za-z]\w*)\}/g, (text, name: string) => {
@@ -57,15 +68,16 @@ function filled(step: StudyStep, values: ReadonlyMap<string, string | null>, pla
       // Commas separate the settings of a system.
       return (all[index - 1] === '--system' ? value?.replaceAll(',', '\\,') : value) ?? text;
     });
-  const argv = step.argv.map(put);
   const one = (argument: string) => put(argument, 0, []);
-  const needs = (step.needs ?? []).map((need) => ({
+  const shortened = isShort ? short : undefined;
+  // Stand-ins need nothing.
+  const needs = (shortened ? [] : (step.needs ?? [])).map((need) => ({
     ...need,
     ...(need.program !== undefined && { program: one(need.program) }),
     ...(need.file !== undefined && { file: one(need.file) }),
     ...(need.try && { try: need.try.map(one) }),
   }));
-  return { ...step, argv, ...(step.short && { short: step.short.map(put) }), needs, lacks: [...lacks] };
+  return { ...step, argv: (shortened ?? step.argv).map(put), needs, lacks: [...lacks] };
 }
 
 function checkCommand(argv: readonly string[], key: 'argv' | 'short', place: Place): void {

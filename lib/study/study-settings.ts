@@ -38,7 +38,7 @@ const need = exactlyOne(
 const step = settings({
   name: needed(label(), 'Name of the step, and of the folder of its results.'),
   argv: needed(command(), '`run`, `compare` or `exec` with its arguments, without those that say where results go.'),
-  short: key(command(), 'What --short runs in its place.'),
+  short: key(command(), 'What --short runs in its place, without the needs.'),
   needs: key(list(need, 'a list of maps'), 'What must be there; the step is unsupported where it is not.'),
   minutes: key(number('a number of minutes', { least: 0, most: 1_440 }), 'How long it takes.'),
   about: key(text(), 'What it is for.'),
@@ -80,8 +80,8 @@ export type StudyTable = Given['tables'][number];
 export type StudyRow = StudyTable['rows'][number];
 export type StudyCard = Given['source']['card'];
 
-/** A step with the values of the parameters. */
-export interface PlannedStep extends StudyStep {
+/** A step as it is run: shortened or not, with the values of the parameters. */
+export interface PlannedStep extends Omit<StudyStep, 'short'> {
   needs: NonNullable<StudyStep['needs']>;
   /** Parameters that it names and that have no value. */
   lacks: readonly string[];

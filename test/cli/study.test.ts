@@ -9,12 +9,13 @@ import { command, emptyFolder, root } from './command.js';
 const folder = join(root, 'studies');
 const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 const studies = names.map(({ name }) => name);
+const asIs = { given: new Map<string, string>(), isShort: false };
 const ids = new Set(metrics.map(({ id }) => id));
 
 describe.each(studies)('the study %s', (name) => {
   it('asks for metrics that exist, of steps that run them', async () => {
-    const { tables, steps } = await readStudy(join(folder, name), new Map());
-    const texts = steps.flatMap(({ argv, folder: _ = '' }: { argv: string[]; folder?: string }) => {
+    const { tables, steps } = await readStudy(join(folder, name), asIs);
+    const texts = steps.flatMap(({ argv }) => {
       const config = argv[argv.indexOf('--config') + 1];
       return argv.includes('--config') && config && existsSync(join(folder, name, config))
         ? [argv.join(' '), readFileSync(join(folder, name, config), 'utf8')]
@@ -33,7 +34,7 @@ describe.each(studies)('the study %s', (name) => {
 
   it('plans its steps', async () => {
     const { code, stdout } = await command(['study', join(folder, name), '--dry-run']);
-    const { steps } = await readStudy(join(folder, name), new Map());
+    const { steps } = await readStudy(join(folder, name), asIs);
     expect(code).toBe(0);
     for (const step of steps) expect(stdout).toContain(`- ${step.name}`);
   });
@@ -98,7 +99,7 @@ tables:
     const lacking = await command(['study', own, '--output', join(own, 'a'), '--simulate']);
     expect(lacking).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('it needs \\-\\-set which=… (a metric)'),
+      stdout: expect.stringContaining('it needs --set which=… (a metric)'),
     });
     const failed = await command(['study', own, '--output', join(own, 'b'), '--simulate', '--set', 'which=OH-9']);
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/\| call \| failed \|.*OH-9/) });

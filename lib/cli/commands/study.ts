@@ -35,7 +35,7 @@ export interface RawStudyOptions {
 }
 
 export async function study(directory: string, raw: RawStudyOptions): Promise<number> {
-  const own = await readStudy(directory, valuesIn(raw.set));
+  const own = await readStudy(directory, { given: valuesIn(raw.set), isShort: raw.short });
   const chosen = chosenSteps(own, raw.step);
   if (raw.dryRun) return describe(own, chosen, raw);
   const output = resolve(raw.output ?? join(RESULTS, `${timeName()}-${own.name}`));
@@ -85,9 +85,8 @@ async function earlierRecord(output: string, { name }: Study, { short, report }:
 }
 
 /** The command of a step, without where its results go. */
-function commandOf(step: PlannedStep, raw: Pick<RawStudyOptions, 'short' | 'simulate'>): string[] {
-  const argv = raw.short ? (step.short ?? step.argv) : step.argv;
-  if (!raw.simulate) return argv;
+function commandOf({ argv }: PlannedStep, { simulate }: RawStudyOptions): string[] {
+  if (!simulate) return argv;
   const end = argv.indexOf('--');
   return argv.toSpliced(end < 0 ? argv.length : end, 0, '--simulate');
 }

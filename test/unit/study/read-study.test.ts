@@ -25,8 +25,8 @@ function folderOf(study: unknown): string {
   return folder;
 }
 
-const reading = (study: unknown, given: Record<string, string> = {}) =>
-  readStudy(folderOf(study), new Map(Object.entries(given)));
+const reading = (study: unknown, given: Record<string, string> = {}, isShort = false) =>
+  readStudy(folderOf(study), { given: new Map(Object.entries(given)), isShort });
 
 describe('a study', () => {
   it('has the values of its parameters, in which commas do not end a setting of a system', async () => {
@@ -40,6 +40,15 @@ describe('a study', () => {
     const [read] = (await reading({ ...whole, steps: [other] })).steps;
     expect(read?.lacks).toEqual(['hami']);
     expect(read?.argv.slice(-2)).toEqual(['{other}', '{"a": 1}']);
+  });
+
+  it('needs nothing but parameters when it is shortened', async () => {
+    const needs = [{ what: 'it', program: 'it' }];
+    const shortened = { ...step, needs, short: ['run', 'OH-001'] };
+    const [read] = (await reading({ ...whole, steps: [shortened] }, {}, true)).steps;
+    expect(read).toMatchObject({ argv: ['run', 'OH-001'], needs: [], lacks: [] });
+    const [other] = (await reading({ ...whole, steps: [{ ...step, needs }] }, {}, true)).steps;
+    expect(other).toMatchObject({ argv: step.argv, needs, lacks: ['hami'] });
   });
 
   const steps = (more: object) => ({ ...whole, steps: [{ ...step, ...more }] });
@@ -74,5 +83,5 @@ describe('a study', () => {
     expect(reading(whole, { mps: 'x' })).rejects.toThrow("parameter of the study but received 'mps': it has hami"));
 
   it('names a folder without study.yaml', async () =>
-    expect(readStudy(temporaryFolder('none'), new Map())).rejects.toThrow(/study\.yaml/));
+    expect(readStudy(temporaryFolder('none'), { given: new Map(), isShort: false })).rejects.toThrow(/study\.yaml/));
 });
