@@ -1740,6 +1740,40 @@ export interface MonitorReport {
   failure: string | null;
 }
 
+// Outputs of kernels
+
+export type OutputKernel = 'attention' | 'linearLayer' | 'decoder' | 'product' | 'unitAttention' | 'orderedSum';
+
+export interface OutputsRequest {
+  kernel: OutputKernel;
+  /** Size of the inputs, a multiple of 64. */
+  size: number;
+  /** Seed of all inputs. */
+  seed: number;
+  /** Number of the first repetition. Equal numbers have equal inputs. */
+  first: number;
+  repetitions: number;
+}
+
+export interface Outputs {
+  /** Number format of the output. */
+  number: string;
+  /** Size of an output in bytes. */
+  bytes: number;
+  /** Digest of each repetition's output. */
+  digests: string[];
+}
+
+export interface KeptOutputRequest {
+  /** Index among the repetitions of the last `kernelOutputs`. */
+  index: number;
+}
+
+export interface KeptOutput {
+  /** Hexadecimal. */
+  bytes: string;
+}
+
 // Pairs of allocations
 
 export interface AllocationPairRequest {
@@ -2176,6 +2210,30 @@ export interface DescribedTopic {
   functions: DescribedFunction[];
 }
 
+// Timing
+
+export interface TimingRequest {
+  /** Start time on the clock of `now`. If it has passed, starts at once. */
+  startAtNs: number;
+  windowNs: number;
+  /** From one sample to the next; 0: at once. */
+  periodNs: number;
+}
+
+/** One value per sample. */
+export interface Timings {
+  /** Relative to `startAtNs`. */
+  startedNs: number;
+  /** Median of loads by `ld.global.cv`, in cycles. */
+  volatileCycles: number[];
+  /** The same by `ld.acquire.sys`. */
+  acquireCycles: number[];
+  /** Time of `cuLaunchKernel`. */
+  launchNs: number[];
+  /** Time of `cuCtxSynchronize` with nothing to wait for. */
+  syncNs: number[];
+}
+
 // Traces of blocks
 
 export interface BlockTraceRequest {
@@ -2440,6 +2498,10 @@ export interface NativeAddon {
   stopMonitor(request: MonitorId): Promise<void>;
   /** Stops a monitor and discards its samples. */
   dropMonitor(request: MonitorId): void;
+  /** Runs a kernel on inputs that follow from a seed, each time on others, and keeps what it wrote. */
+  kernelOutputs(session: number, request: OutputsRequest): Promise<Outputs>;
+  /** An output of the last `kernelOutputs`. */
+  keptOutput(session: number, request: KeptOutputRequest): Promise<KeptOutput>;
   /** Times cuMemAlloc and cuMemFree alternately through the program's pointers and the driver's own. */
   allocationPairs(session: number, request: AllocationPairRequest): Promise<AllocationPairs>;
   /** Function names that pairBlock accepts. */
@@ -2491,6 +2553,8 @@ export interface NativeAddon {
   visibleMemory(session: number): Promise<VisibleMemory>;
   /** The description from which npm run docs generates this file. */
   description(): DescribedTopic[];
+  /** Samples the latency of strong loads, of a launch and of a wait for nothing. */
+  probeTiming(session: number, request: TimingRequest): Promise<Timings>;
   /** Keeps blocks running for a time and reports when they ran, and on which multiprocessors. */
   blockTrace(session: number, request: BlockTraceRequest): Promise<BlockTrace>;
   /** Measures the host's cost of launching alternately in two contexts. The second context exists only during the call. */

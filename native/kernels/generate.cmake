@@ -1,7 +1,7 @@
 # Turns the kernels into PTX text with a lowered .version, so that drivers older than the toolkit can load it, and has
 # ptxas accept the lowered text. MODE kernels writes native/kernels/ptx; MODE kernels_check compares with it, where the
 # nvcc is of the release that wrote the committed text (another one may word the same code differently).
-set(modules base work faults residue load aggressors requests trace normal skinny checksum copies collectives decoder stream pages pipeline bandwidth chase)
+set(modules base work faults residue load aggressors requests trace normal skinny checksum copies collectives decoder stream pages pipeline bandwidth chase ordered_sum strong_loads)
 # What a module needs that says nothing else: set(NAME_target …) and so on.
 set(default_target 75)
 set(default_version 6.3)

@@ -63,3 +63,5 @@ GVB_EMBED(attention_sm90_f16_d64);
 GVB_EMBED(checksum);
 GVB_EMBED(copies);
 GVB_EMBED(collectives);
+GVB_EMBED(ordered_sum);
+GVB_EMBED(strong_loads);

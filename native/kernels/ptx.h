@@ -44,3 +44,5 @@ extern "C" const char gvb_ptx_attention_sm90_f16_d64[];
 extern "C" const char gvb_ptx_checksum[];
 extern "C" const char gvb_ptx_copies[];
 extern "C" const char gvb_ptx_collectives[];
+extern "C" const char gvb_ptx_ordered_sum[];
+extern "C" const char gvb_ptx_strong_loads[];

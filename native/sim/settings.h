@@ -12,6 +12,10 @@ constexpr int kMaxDevices = 16;  // cards and MIG instances together
 constexpr int64_t kMiB = 1024 * 1024;
 constexpr int64_t kGranularity = 2 * kMiB;
 
+// What a process does that the loads of others may take longer for.
+enum class Act { kLaunch, kAllocation, kContext, kCopy };
+constexpr int kActs = 4;
+
 // Settings that may differ between the cards of a machine: `KEY=VALUE` sets one for all cards, `KEY@INDEX=VALUE` for
 // one.
 struct CardSettings {
@@ -143,6 +147,11 @@ struct Settings {
   int64_t checkpoint_keeps = 0;
   int64_t checkpoint_corrupts = 0;
   int64_t checkpoint_condemns = 0;
+  // More latency of a strong load shortly after another process launched, allocated, made a context or copied.
+  double launch_leak_ns = 0;
+  double alloc_leak_ns = 0;
+  double context_leak_ns = 0;
+  double copy_leak_ns = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "";
   // The cards, followed by the MIG instances. An index below is a place in this list.

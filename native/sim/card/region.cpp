@@ -320,6 +320,23 @@ FoundResidue Region::residue_on_chip(Residue where, bool leaks) {
   return look_at_chip(state_->residues, where, leaks);
 }
 
+void Region::act(Act act) {
+  __atomic_store_n(&state_->participants[participant_].acted_at[static_cast<int>(act)], raw_now(), __ATOMIC_RELAXED);
+}
+
+double Region::leaked_ns() const {
+  constexpr int64_t kNoticedNs = 3'000'000;
+  const Settings& all = state_->settings;
+  const double leaks[kActs] = {all.launch_leak_ns, all.alloc_leak_ns, all.context_leak_ns, all.copy_leak_ns};
+  double most = 0;
+  for (int i = 0; i < kMaxParticipants; ++i)
+    for (int act = 0; act < kActs; ++act)
+      if (i != participant_ && leaks[act] > most &&
+          raw_now() - __atomic_load_n(&state_->participants[i].acted_at[act], __ATOMIC_RELAXED) < kNoticedNs)
+        most = leaks[act];
+  return most;
+}
+
 void Region::count_context(int place, int change) {
   const RegionLock lock(state_);
   state_->participants[participant_].contexts[place] += change;

@@ -102,6 +102,9 @@ class Region {
   void leave_cards();                  // this process: its memory is free for others, and NVML lists it no more
   bool return_to_cards();              // false where one of them has no room
 
+  void act(Act act);
+  double leaked_ns() const;  // what the latest acts of others add to a strong load now
+
   void count_context(int place, int change);
   Card& card(int place) { return cards_[static_cast<size_t>(place)]; }
 

@@ -25,6 +25,7 @@ struct Participant {
   int64_t used[kMaxDevices];
   int64_t limit[kMaxDevices];  // 0: none
   int contexts[kMaxDevices];
+  int64_t acted_at[kActs];  // atomic: when it last did what others may notice
 };
 
 // A block that its process shares with others (cuIpcGetMemHandle).

@@ -90,6 +90,7 @@ using sim::HostCost;
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   GVB_SIM_ENTER_CONTEXT(cuMemAlloc_v2);
+  sim::region().act(sim::Act::kAllocation);
   const HostCost cost(sim::cost_of_allocation(context->device));
   return sim::allocate_device(context, bytes, BlockKind::kDevice, address);
 }

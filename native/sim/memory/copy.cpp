@@ -192,6 +192,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream_handle) {
   GVB_SIM_ENTER_STREAM(cuMemcpyHtoDAsync_v2, stream_handle);
+  sim::region().act(sim::Act::kCopy);
   return sim::copy_h_to_d(context, stream, to, from, bytes, sim::unless_pinned(from, bytes));
 }
 

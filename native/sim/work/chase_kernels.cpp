@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "kernels/chase_report.h"
+#include "kernels/strong_loads_shape.h"
 #include "sim/card/facts.h"
 #include "sim/clock.h"
+#include "sim/driver.h"
 
 namespace gvb::sim {
 namespace {
@@ -104,6 +106,22 @@ Plan plan_chase(const Arguments& arguments, const Geometry& geometry, const Card
     report[kChaseCycles] += static_cast<uint64_t>(std::llround(
         static_cast<double>(blocks * static_cast<uint64_t>(placement.end - placement.start)) * cycles_per_ns));
     report_latencies(report, walked, placement);
+  };
+  return plan;
+}
+
+// Every load reads memory. What neighbours did just before the launch adds to it.
+Plan plan_strong_loads(const Arguments& arguments, const Geometry&, const CardSettings& card) {
+  const auto word = arguments.get<uint64_t>(0), cycles = arguments.get<uint64_t>(1);
+  const double ns = card.l2_miss_ns + region().leaked_ns();
+  const double cycles_per_ns = sm_clock_khz(static_cast<int>(&card - &card_settings(0))) * 1e-6;
+  Plan plan;
+  plan.nanoseconds = 2 * kStrongLoads * ns;
+  plan.touches = {{word, sizeof(uint32_t), sizeof(uint32_t), Access::kRead},
+                  {cycles, 2 * kStrongLoads * sizeof(uint32_t), sizeof(uint32_t), Access::kWrite}};
+  plan.run = [=](const Placement&) {
+    for (unsigned i = 0; i < 2 * kStrongLoads; ++i)
+      reinterpret_cast<uint32_t*>(cycles)[i] = static_cast<uint32_t>(std::lround(ns * cycles_per_ns));
   };
   return plan;
 }

@@ -33,6 +33,7 @@ using sim::Context;
 
 CUresult cuCtxCreate_v2(CUcontext* handle, unsigned flags, CUdevice device) {
   GVB_SIM_ENTER(cuCtxCreate_v2);
+  sim::region().act(sim::Act::kContext);
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const CUresult result = sim::create_context(device, flags, handle);
   if (result == CUDA_SUCCESS) {

@@ -209,6 +209,8 @@ const Kernel kKernels[] = {
     {"gvb_read_ends", {8, 8, 4, 8}, plan_read_ends},
     {"gvb_mix_check", {8, 8, 4, 8}, plan_mix_check},
     {"gvb_parts", {8, 8, 4, 4}, plan_parts},
+    {"gvb_ordered_sum", {8, 4, 8, 4}, plan_ordered_sum},
+    {"gvb_strong_loads", {8, 8}, plan_strong_loads},
     {"gvb_sums_check", {8, 8, 8, 8, 4, 4, 8}, plan_sums_check},
     {"gvb_stage", {8, 8, 8, 8, 4, 4}, plan_stage},
     {"gvb_normal", {8, 8, 8, 4}, plan_normal},

@@ -98,6 +98,7 @@ bool seen_by_host(const std::vector<Span>& touches) {
 
 abi::CUresult launch(abi::CUfunction handle, Geometry geometry, abi::CUstream stream_handle, void** arguments,
                      int64_t until) {
+  region().act(Act::kLaunch);
   const auto [context, context_code] = current_context();
   if (context_code != abi::CUDA_SUCCESS) return context_code;
   Stream* stream = stream_of(context, stream_handle);

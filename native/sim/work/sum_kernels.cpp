@@ -1,6 +1,10 @@
 #include "sim/work/sum_kernels.h"
 
+#include <algorithm>
+#include <array>
+
 #include "bench/nccl/part_value.h"
+#include "kernels/ordered_sum_shape.h"
 
 namespace gvb::sim {
 
@@ -14,6 +18,31 @@ Plan plan_parts(const Arguments& arguments, const Geometry&, const CardSettings&
   plan.run = [=](const Placement&) {
     auto* const to = reinterpret_cast<float*>(numbers);
     for (uint64_t i = 0; i < count; ++i) to[i] = static_cast<float>(part_value(i, rank, seed));
+  };
+  return plan;
+}
+
+// In the order of kernels/ordered_sum.cu.
+Plan plan_ordered_sum(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
+  const auto in = arguments.get<uint64_t>(0), out = arguments.get<uint64_t>(2);
+  const auto count = arguments.get<uint32_t>(1), stride = arguments.get<uint32_t>(3);
+  const unsigned blocks = geometry.grid[0], rows = geometry.grid[1];
+  Plan plan;
+  plan.nanoseconds = static_cast<double>(count) * rows * sizeof(float) / card.dram_gbs;
+  plan.demand = demand_of(kDram);
+  plan.touches = {{in, size_t{count} * rows * sizeof(float), sizeof(float), Access::kRead},
+                  {out, (size_t{stride} * (rows - 1) + blocks) * sizeof(float), sizeof(float), Access::kBoth}};
+  plan.run = [=](const Placement&) {
+    for (size_t row = 0; row < rows; ++row)
+      for (unsigned block = 0; block < blocks; ++block) {
+        std::array<float, kOrderedSumThreads> parts{};
+        for (unsigned first = block * kOrderedSumThreads; first < count; first += blocks * kOrderedSumThreads)
+          for (unsigned i = first; i < std::min(count, first + kOrderedSumThreads); ++i)
+            parts[i - first] += reinterpret_cast<const float*>(in)[row * count + i];
+        for (unsigned half = kOrderedSumThreads / 2; half > 0; half /= 2)
+          for (unsigned i = 0; i < half; ++i) parts[i] += parts[i + half];
+        reinterpret_cast<float*>(out)[row * stride + block] = parts[0];
+      }
   };
   return plan;
 }

@@ -6,6 +6,7 @@
 namespace gvb::sim {
 
 Plan plan_parts(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
+Plan plan_ordered_sum(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
 Plan plan_sums_check(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
 
 }  // namespace gvb::sim
