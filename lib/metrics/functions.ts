@@ -36,6 +36,8 @@ export { measureFaultIsolation } from './isolation/is-010-fault-isolation.js';
 export { measureMemoryLimitCoverage } from './isolation/is-011-memory-coverage.js';
 export { measureComputeLimitCoverage } from './isolation/is-012-launch-coverage.js';
 export { measureReportingConsistency } from './isolation/is-013-reporting-consistency.js';
+export { measureSameResults } from './isolation/is-014-same-results.js';
+export { measureTimingChannel } from './isolation/is-015-timing-channel.js';
 export { measureAttention } from './llm/llm-001-attention.js';
 export { measureKvCacheAllocation } from './llm/llm-002-kv-cache-allocation.js';
 export { measureBatchSizeScaling } from './llm/llm-003-batch-scaling.js';
@@ -112,6 +114,8 @@ export type { NoisyNeighborDetails } from './isolation/is-009-noisy-neighbor.js'
 export type { MemoryLimitCoverageDetails } from './isolation/is-011-memory-coverage.js';
 export type { ComputeLimitCoverageDetails } from './isolation/is-012-launch-coverage.js';
 export type { ReportingConsistencyDetails } from './isolation/is-013-reporting-consistency.js';
+export type { SameResultsDetails } from './isolation/is-014-same-results.js';
+export type { TimingChannelDetails } from './isolation/is-015-timing-channel.js';
 export type { FaultIsolationDetails } from './isolation/shared/fault-rows.js';
 export type { AttentionDetails } from './llm/llm-001-attention.js';
 export type { KvCacheAllocationDetails } from './llm/llm-002-kv-cache-allocation.js';

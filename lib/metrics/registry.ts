@@ -23,6 +23,8 @@ import { faultIsolation } from './isolation/is-010-fault-isolation.js';
 import { memoryCoverage } from './isolation/is-011-memory-coverage.js';
 import { launchCoverage } from './isolation/is-012-launch-coverage.js';
 import { reportingConsistency } from './isolation/is-013-reporting-consistency.js';
+import { sameResults } from './isolation/is-014-same-results.js';
+import { timingChannel } from './isolation/is-015-timing-channel.js';
 import { attention } from './llm/llm-001-attention.js';
 import { kvCacheAllocation } from './llm/llm-002-kv-cache-allocation.js';
 import { batchScaling } from './llm/llm-003-batch-scaling.js';
@@ -101,6 +103,8 @@ export const metrics: readonly MetricDefinition[] = [
   memoryCoverage,
   launchCoverage,
   reportingConsistency,
+  sameResults,
+  timingChannel,
   attention,
   kvCacheAllocation,
   batchScaling,

@@ -1,0 +1,38 @@
+/** A neighbour that keeps the card busy for as long as something is measured. */
+import type { Aggression, AggressorKind } from '../../native/addon-types.js';
+import type { AttackRequest } from '../../worker/attack.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import type { MeasureContext } from '../core/metric.js';
+
+const MOST_S = 600;
+const ANSWER_MS = 120_000;
+
+/** Measures while the neighbour works: from its first operation until `use` is over. A worker can do it once. */
+export async function besideBusy<T>(
+  { worker }: WorkerTenant,
+  kind: AggressorKind,
+  { signal }: MeasureContext,
+  use: () => Promise<T>,
+): Promise<{ used: T; aggression: Aggression }> {
+  const params: AttackRequest = { kind, quotaBytes: 0, mostNs: MOST_S * 1e9 };
+  let isWorking = () => {};
+  const working = new Promise<void>((resolve) => {
+    isWorking = resolve;
+  });
+  const attack = worker.request('attack', params, {
+    deadlineMs: 1_000 * MOST_S + ANSWER_MS,
+    signal,
+    onProgress: () => isWorking(),
+  }) as Promise<Aggression>;
+  // One that cannot run ends at once.
+  await Promise.race([working, attack]);
+  const ended = attack.catch(() => {});
+  try {
+    const used = await use();
+    await worker.request('endAttack', {}, { deadlineMs: ANSWER_MS, signal });
+    return { used, aggression: await attack };
+  } finally {
+    if (worker.alive) await worker.request('endAttack', {}, { deadlineMs: ANSWER_MS }).catch(() => {});
+    await ended;
+  }
+}
