@@ -51,16 +51,18 @@ export interface ChannelPlan {
   /** Slots of each kind, half of them for training. */
   slotsEach: number;
   slotMs: number;
-  /** Multiple of the usual time before a slot, in which a neighbour makes ready. */
-  leads: number;
+  /** Most time before a slot, in which a neighbour makes ready, as a multiple of the usual one. */
+  mostLeads: number;
   /** The series that the observer looks at. Default: all. */
   series?: readonly Series[];
 }
 
-const SLOTS: Record<Tier, number> = { quick: 8, standard: 30, thorough: 100 };
-const SLOT_MS = 100;
-const SIMULATED_SLOT_MS = 20;
+const SLOTS: Record<Tier, number> = { quick: 8, standard: 24, thorough: 100 };
+const REAL = { slotMs: 100, mostLeads: 12 };
+const SIMULATED = { slotMs: 20, mostLeads: 2 };
 const PERIOD_NS = 500_000;
+/** Part of a slot by which one of the two may begin late. */
+const LATE = 0.1;
 const GRACE_MS = 120_000;
 /** The channel is closed if less than this many bits a second pass. */
 const CLOSED_BELOW = 1;
@@ -138,6 +140,7 @@ class ChannelPlay {
   readonly missing = new Map<Activity, string>();
   /** Operations that were over within a slot. */
   readonly operations = new Map<Activity, number>();
+  #leads = 1;
 
   constructor(
     private readonly scene: Scene,
@@ -156,23 +159,34 @@ class ChannelPlay {
     return seen;
   }
 
-  /** Null if the neighbour could not do it. The victim's task is the same in every slot. */
+  /** Loads what every activity needs, which takes longest the first time. */
+  async rehearse(): Promise<void> {
+    for (const kind of KINDS) await this.#slot(kind);
+    this.operations.clear();
+  }
+
+  /** Null if the neighbour could not do it. From a late slot on, all have more time to make ready. */
   async #slot(kind: Activity | null): Promise<Timings | null> {
-    if (kind && this.missing.has(kind)) return null;
+    for (;;) {
+      if (kind && this.missing.has(kind)) return null;
+      const [watched, worked] = await this.#together(kind);
+      const lateNs = Math.max(watched.startedNs, worked?.startedNs ?? 0);
+      if (lateNs > LATE * this.plan.slotMs * NS_PER_MS && this.#leads < this.plan.mostLeads) {
+        this.#leads++;
+        continue;
+      }
+      if (kind && worked) this.#note(kind, worked);
+      return worked?.missing ? null : watched;
+    }
+  }
+
+  /** The victim's task is the same in every slot. */
+  async #together(kind: Activity | null): Promise<[Timings, Aggression?]> {
     const windowNs = this.plan.slotMs * NS_PER_MS;
     const tasks = new Map([[this.victim, sessionTaskOf('probeTiming', { windowNs, periodNs: PERIOD_NS })]]);
     if (kind) tasks.set(this.neighbour, sessionTaskOf('aggressor', { kind, windowNs, quotaBytes: 0 }));
-    const { outcomes } = await this.scene.release<Timings | Aggression>(
-      tasks,
-      this.plan.slotMs + GRACE_MS,
-      this.plan.leads,
-    );
-    const [watched, worked] = outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    });
-    if (kind) this.#note(kind, worked as Aggression);
-    return this.missing.has(kind as Activity) ? null : (watched as Timings);
+    const deadlineMs = this.plan.slotMs + GRACE_MS;
+    return (await this.scene.releaseAll<unknown>(tasks, deadlineMs, this.#leads)) as [Timings, Aggression?];
   }
 
   #note(kind: Activity, { missing, operations }: Aggression): void {
@@ -187,6 +201,7 @@ function play(context: MeasureContext, plan: ChannelPlan): Promise<Played> {
     const neighbour = await scene.enter({ id: FIRST_ID + 1 }, 'aggressor');
     const order = orderOf(plan, context.options.seed);
     const played = new ChannelPlay(scene.scene, victim, neighbour, plan);
+    await played.rehearse();
     const all = 4 * (order[0]?.length ?? 0);
     let slots = 0;
     const run = async (isSilent: boolean): Promise<Halves> => {
@@ -302,8 +317,7 @@ export const timingChannelBy =
   (plan?: ChannelPlan): MetricDefinition<TimingChannelDetails>['measure'] =>
   (context) => {
     const { tier, seed } = context.options;
-    const times =
-      context.simulatedDriver === null ? { slotMs: SLOT_MS, leads: 2 } : { slotMs: SIMULATED_SLOT_MS, leads: 1 };
+    const times = context.simulatedDriver === null ? REAL : SIMULATED;
     const own = plan ?? { slotsEach: SLOTS[tier], ...times };
     return unlessFull(
       'two tenants',
@@ -325,7 +339,7 @@ export const timingChannel: MetricDefinition<TimingChannelDetails> = {
   functionName: 'measureTimingChannel',
   where: 'fresh-processes',
   details,
-  seconds: { quick: 14, standard: 50, thorough: 160 },
+  seconds: { quick: 20, standard: 60, thorough: 250 },
   measure: timingChannelBy(),
 };
 
