@@ -4,8 +4,9 @@ import type { MetricResult } from '../lib/results/document.js';
 import { type ResultDocument, roundsOf } from '../lib/results/kinds.js';
 import { temporaryFolder } from './temporary.js';
 
-/** The same for all metrics of programs under load. */
-const LATE = "^the client was late by |^the client's event loop was busy ";
+/** What the machine does to a client under load (lib/load/client-health.ts), at the begin of a reason. */
+export const LATE_CLIENT =
+  /^(?:Error: )?(?:the client was late by |the client's event loop was busy |\d+ of \d+ requests were sent more than )/m;
 
 /** The exit code of a command whose document has no other fault than what the machine disturbed. */
 export const codeOf = (document: ResultDocument): number =>
@@ -18,7 +19,7 @@ export const codeOf = (document: ResultDocument): number =>
 
 export const isDisturbed = (said: Said): boolean =>
   said.id.includes('/')
-    ? (said.status === 'invalid' || said.status === 'unsupported') && new RegExp(LATE).test(said.reason ?? '')
+    ? (said.status === 'invalid' || said.status === 'unsupported') && LATE_CLIENT.test(said.reason ?? '')
     : saysDisturbed(said);
 
 const MOST_TIMES = 5;
