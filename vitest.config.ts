@@ -41,6 +41,12 @@ const OWN_PROCESS = [
 const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
+  'truth/cards',
+  'truth/functions',
+  'truth/impossible-readings',
+  'truth/checkpoint/checkpoint',
+  'truth/pairs/taken-ahead',
+  'truth/pairs/nccl-collectives',
   'cli/pods',
   'cli/cards',
   'native/swap-scenes',

@@ -67,7 +67,8 @@ function changed(change: (text: string) => string): string {
   return file;
 }
 
-describe('examples/served-load.yaml', () => {
+// These run side by side, because their servers and programs wait for most of their time.
+describe.concurrent('examples/served-load.yaml', () => {
   it('runs with its server, from another folder', async () => {
     const port = await closedPort();
     const text = readFileSync(join(root, 'examples/served-load.yaml'), 'utf8');
@@ -110,7 +111,7 @@ describe('examples/served-load.yaml', () => {
   });
 });
 
-describe('examples/checkpoint.yaml', () => {
+describe.concurrent('examples/checkpoint.yaml', () => {
   it('runs with its program', async () => {
     const text = readFileSync(join(root, 'examples/checkpoint.yaml'), 'utf8')
       .replace('programs/gpu-steps.mjs', join(root, 'examples/programs/gpu-steps.mjs'))
@@ -128,14 +129,15 @@ describe('examples/checkpoint.yaml', () => {
   });
 });
 
-describe('examples/swap-pair.yaml', () => {
+describe.concurrent('examples/swap-pair.yaml', () => {
   it('runs with its servers, which take turns', async () => {
     const ports = [await closedPort(), await closedPort()];
     const text = readFileSync(join(root, 'examples/swap-pair.yaml'), 'utf8')
       .replaceAll('programs/gpu-server.mjs', join(root, 'examples/programs/gpu-server.mjs'))
       .replaceAll('18081', `${ports[0]}`)
       .replaceAll('18082', `${ports[1]}`)
-      .replaceAll(/requests: \d+/g, 'requests: 10')
+      // Each takes half a second, in which its server loses the card.
+      .replaceAll(/requests: \d+/g, 'requests: 4')
       .replace('slice: 1s', 'slice: 300ms')
       .replace('  - native\n', '');
     const [folder, output] = [emptyFolder(), join(emptyFolder(), 'out')];

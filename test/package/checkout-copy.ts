@@ -90,8 +90,8 @@ export class CheckoutCopy {
 
   /** Runs tests that need no build; the error has the output of those that fail. */
   async pass(...tests: string[]): Promise<void> {
-    // That of the checkout would build it first.
-    this.write('plain.config.js', `export default { test: { testTimeout: ${TEST_MS} } };\n`);
+    // That of the checkout would build it first. Like there, files share processes.
+    this.write('plain.config.js', `export default { test: { testTimeout: ${TEST_MS}, isolate: false } };\n`);
     await this.node(vitest, 'run', '--config', 'plain.config.js', ...tests);
   }
 
