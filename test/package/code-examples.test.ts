@@ -47,6 +47,7 @@ const standIns = (code: string): string =>
     .replaceAll('requests: 200', 'requests: 20')
     .replaceAll('ratePerSecond: 4', 'ratePerSecond: 20')
     .replaceAll('workloads: [', "rounds: 1,\n  tier: 'quick',\n  workloads: [")
+    .replaceAll("name: 'decode',", "name: 'decode',\n  warmup: 0,\n  iterations: 1,")
     .replaceAll("for: 'serving'", "metrics: ['OH-002']");
 
 /** Everything is compiled at once, because the compiler takes seconds to start. */
