@@ -15,15 +15,19 @@ const MOST_CORRELATED = 0.97;
 /** Samples that alternate make the slow parts small. A quarter leaves the coverage of independent samples as it is. */
 const LEAST_OF_VARIANCE = 0.25;
 
-export const mean = (values: ArrayLike<number>): number => {
-  const all = Float64Array.from(values);
-  return all.reduce((sum, value) => sum + value, 0) / all.length;
-};
+export function mean(values: ArrayLike<number>): number {
+  let [sum, i] = [0, 0];
+  while (i < values.length) sum += values[i++] as number;
+  return sum / i;
+}
 
-const centred = (values: ArrayLike<number>): Float64Array => {
+// Float64Array.from with a function takes twenty times as long.
+function centred(values: ArrayLike<number>): Float64Array {
   const middle = mean(values);
-  return Float64Array.from(values, (value) => value - middle);
-};
+  const deviations = new Float64Array(values.length);
+  for (let i = 0; i < deviations.length; i++) deviations[i] = (values[i] as number) - middle;
+  return deviations;
+}
 
 /** Population variance. */
 function varianceOf(values: ArrayLike<number>): number {
