@@ -591,6 +591,8 @@ export interface WorkloadSettings {
   load?: ParametersOf<LoadSettings>;
   /** Metrics of what a run prints or writes, by name. */
   metrics?: Readonly<Record<string, ExtractedMetricSettings>>;
+  /** Commands whose output the document keeps by these names, such as a list of packages; run once, outside the system. */
+  record?: Readonly<Record<string, readonly SettingScalar[]>>;
   /** Commands before the runs of every round, outside the system. */
   setup?: readonly SettingScalar[] | readonly (readonly SettingScalar[])[];
   /** Commands after the runs of every round, outside the system. */

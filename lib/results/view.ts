@@ -86,7 +86,7 @@ export interface Cell {
   rounds: number[];
 }
 
-export type Percentile = 'p50' | 'p95' | 'p99';
+export type Percentile = 'p50' | 'p95' | 'p99' | 'p999';
 
 /** Tails of the samples within a process: medians over rounds, null below the floor of samples. */
 export interface Tail extends Record<Percentile, number | null> {
@@ -252,7 +252,7 @@ function tailOf(results: readonly MetricResult[]): Tail | null {
   const count = Math.min(...stats.map((each) => each.count));
   const of = (percentile: Percentile) =>
     count < percentileFloors[percentile] ? null : medianOfPresent(stats.map((each) => each[percentile]));
-  return { count, p50: of('p50'), p95: of('p95'), p99: of('p99') };
+  return { count, p50: of('p50'), p95: of('p95'), p99: of('p99'), p999: of('p999') };
 }
 
 function spreadOf(results: readonly MetricResult[], values: readonly number[]): Spread | null {

@@ -92,6 +92,8 @@ export interface Workload {
   env: Readonly<Record<string, string>>;
   /** Names of the caller's variables that the program gets as they are. */
   passEnv: readonly string[];
+  /** Commands whose output is recorded, by name; absent: none. */
+  record?: Readonly<Record<string, Command>>;
   /** Commands before and after the runs of every round, outside the system. */
   setup: readonly Command[];
   teardown: readonly Command[];

@@ -118,6 +118,16 @@ describe('exec of one command', () => {
     expect(readFileSync(log, 'utf8')).toBe(`v=a b,p,,libgvb-witness.so,${home}\n`);
   });
 
+  it('records what commands print, once, and not in the digest of the program', async () => {
+    const record = { packages: ['sh', '-c', 'echo torch==2.5; echo $$; echo not kept >&2'], missing: ['false'] };
+    const config = configFile([{ name: 'a', argv: ['/bin/true'], record }]);
+    const of = async () => (await exec([...once, '--config', config])).document.systems[0]?.[0]?.plan.options.workloads;
+    const [first, second] = [await of(), await of()] as { sha256: string; recorded: Record<string, string | null> }[][];
+    expect(first?.[0]?.recorded).toEqual({ packages: expect.stringMatching(/^torch==2\.5\n\d+$/), missing: null });
+    expect(first?.[0]?.recorded.packages).not.toBe(second?.[0]?.recorded.packages);
+    expect(first?.[0]?.sha256).toBe(second?.[0]?.sha256);
+  });
+
   it('repeats varying runs by the recorded rule', async () => {
     const script = 'sleep 0.$(($(date +%N | sed "s/^0*//") % 9))';
     const done = await exec([...once, '--iterations', '3', '--', 'sh', '-c', script]);

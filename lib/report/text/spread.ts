@@ -6,6 +6,13 @@ import { percentileFloors } from '../../stats/summary.js';
 import { type DataCell, type DataTable, numeric, titleOf } from '../tables/table-data.js';
 
 const PERCENTILES: readonly Percentile[] = ['p50', 'p95', 'p99'];
+
+/** A p99.9 takes more samples than most metrics have, so it has a column only if there is one. */
+const percentilesIn = (view: View): readonly Percentile[] =>
+  rowsOf(view).some(({ cells }) => cells.some(({ tail }) => (tail?.p999 ?? null) !== null))
+    ? [...PERCENTILES, 'p999']
+    : PERCENTILES;
+
 const head = [{ title: 'Metric' }, { title: 'System' }, { title: 'Unit' }];
 
 const figure = (value: number | null, note: string | null = null): DataCell => ({
@@ -36,15 +43,20 @@ function percentileCell({ count, ...tail }: Tail, percentile: Percentile): DataC
   return { text: count < floor ? `n/a (needs ${floor})` : 'n/a', sort: null };
 }
 
-export const tailTable = (view: View): DataTable | null =>
-  tableOf(
+export function tailTable(view: View): DataTable | null {
+  const percentiles = percentilesIn(view);
+  return tableOf(
     view,
     {
       title: 'Percentiles of the samples within a process: medians over rounds',
-      columns: [...PERCENTILES.map((percentile) => numeric(percentile)), numeric('Fewest samples')],
+      columns: [
+        ...percentiles.map((percentile) => numeric(percentile === 'p999' ? 'p99.9' : percentile)),
+        numeric('Fewest samples'),
+      ],
     },
-    ({ tail }) => tail && [...PERCENTILES.map((percentile) => percentileCell(tail, percentile)), counted(tail.count)],
+    ({ tail }) => tail && [...percentiles.map((percentile) => percentileCell(tail, percentile)), counted(tail.count)],
   );
+}
 
 const relative = (cv: number | null): string | null => (cv === null ? null : `${digits(cv * 100)} %`);
 

@@ -93,6 +93,7 @@ const sharedOf = (given: GivenWorkload, place: Place, folder: string): Shared =>
   cwd: resolve(folder, given.folder ?? '.'),
   env: environmentOf(given, place),
   passEnv: given.passEnv ?? [],
+  ...(given.record && { record: Object.fromEntries(given.record) }),
   setup: given.setup ?? [],
   teardown: given.teardown ?? [],
   warmup: given.warmup,

@@ -4,6 +4,7 @@ import { local } from '../../workers/local.js';
 import { resolve } from 'node:path';
 import { fileState } from '../../systems/proof/file-hash.js';
 import { inPath } from '../../systems/input/in-path.js';
+import { runCommand } from '../../systems/process/command.js';
 import type { Role } from '../../workers/tenant-handle.js';
 import { isScene } from '../scene/scene-type.js';
 import { taskName } from './task-names.js';
@@ -30,6 +31,8 @@ interface WorkloadRecord {
    * same.
    */
   sha256: string;
+  /** What the commands of its `record` printed, by name; null where one failed. Absent without such commands. */
+  recorded?: Readonly<Record<string, string | null>>;
   /** The tenants of a scene; absent for other workloads. */
   tenants?: readonly TenantRecord[];
 }
@@ -68,6 +71,7 @@ export async function recordOf(workload: Workload, caller: NodeJS.ProcessEnv): P
     program,
     git: await gitState(cwd),
     sha256: createHash('sha256').update(hashed).digest('hex'),
+    ...(workload.record && { recorded: await printedBy(workload.record, cwd, caller) }),
     ...(tenants && { tenants }),
   };
 }
@@ -79,6 +83,21 @@ async function tenantRecord(tenant: SceneTenant, caller: NodeJS.ProcessEnv): Pro
   if ('task' in tenant) return { name, role, limits, task: taskName(tenant.task) };
   const { argv, cwd, env, program, git, sha256 } = await recordOf(tenant.program, caller);
   return { name, role, limits, argv, cwd, env, program, git, sha256 };
+}
+
+/** Much longer than a list of packages. */
+const MOST_CHARACTERS = 65_536;
+
+async function printedBy(
+  commands: NonNullable<Workload['record']>,
+  cwd: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<NonNullable<WorkloadRecord['recorded']>> {
+  const printed = Object.entries(commands).map(async ([name, argv]) => {
+    const { exit, stdout } = await runCommand(argv, { environment, cwd, stdoutLimit: MOST_CHARACTERS });
+    return [name, exit === 0 ? stdout.trim() : null] as const;
+  });
+  return Object.fromEntries(await Promise.all(printed));
 }
 
 const GIT_MS = 10_000;

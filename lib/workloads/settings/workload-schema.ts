@@ -172,6 +172,10 @@ export const tenantSettings = settings({
 export const workloadSettings = settings({
   name: needed(label(), 'How ids of its metrics begin.'),
   ...program,
+  record: key(
+    mapOf(command()),
+    'Commands whose output the document keeps by these names, such as a list of packages; run once, outside the system.',
+  ),
   setup: key(commands(), 'Commands before the runs of every round, outside the system.'),
   teardown: key(commands(), 'Commands after the runs of every round, outside the system.'),
   warmup: key(integer(0, MOST_WARMUP), 'Runs of every round before those that count.', DEFAULTS.warmup),

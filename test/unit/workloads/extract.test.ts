@@ -58,6 +58,21 @@ describe('a metric of a run', () => {
     expect(await found({ take }, 'took 4 s\ntook -1 s\ntook 8 s\ntook 1 s\n')).toEqual(number(value, 4));
   });
 
+  it.each([
+    ['p90', 29],
+    ['p95', 59],
+    ['p99', 299],
+    ['p99.9', 2995],
+  ] as const)('is the %s of at least %i numbers', async (take, floor) => {
+    const ramp = (count: number) => Array.from({ length: count }, (_, i) => `took ${i + 1} s\n`).join('');
+    const share = Number(take.slice(1)) / 100;
+    const enough = await found({ take }, ramp(floor));
+    expect(enough).toMatchObject({ value: expect.closeTo((floor + 1 / 3) * share + 1 / 3, 6), numbers: floor });
+    expect(await found({ take }, ramp(floor - 1))).toEqual({
+      missing: `a ${take} takes at least ${floor} numbers in a run, and there were ${floor - 1}`,
+    });
+  });
+
   it('is read from stderr where it is there', async () => {
     expect(await found({ from: 'stderr' }, 'took 1 s', 'took 2 s')).toEqual(number(2));
   });
@@ -145,7 +160,7 @@ describe('a metric of a run', () => {
       expect(await found({ take: 'last' }, text)).toEqual(number(2));
     });
 
-    it.each(['sum', 'mean', 'median', 'least', 'largest'] as const)('is not the %s of a part', async (take) => {
+    it.each(['sum', 'mean', 'median', 'least', 'largest', 'p99'] as const)('is not the %s of a part', async (take) => {
       expect(await found({ take }, text)).toEqual({
         missing: `of ${text.length} bytes only the first and the last 1 MiB are kept, and the ${take} needs all of them: let the program write it to a file`,
       });
