@@ -33,5 +33,7 @@ if (wall?.status !== 'ok' || system.processes.proven !== 1)
 // It reads a call profile of the package.
 const systemsOf = ['--system', 'native:name=a', '--system', 'native:name=b'];
 run(program, ['compare', 'OH-005', ...systemsOf, '--simulate', '--profile', 'eager', '--dry-run'], folder);
+// The studies lie beside it.
+run(program, ['study', join(name, 'app/studies/mps-restore'), '--dry-run'], folder);
 rmSync(folder, { recursive: true, force: true });
-console.log(`${name}.tar.xz: exec and compare work unpacked.`);
+console.log(`${name}.tar.xz: exec, compare and study work unpacked.`);

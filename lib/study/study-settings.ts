@@ -1,76 +1,112 @@
 /** What a study says of itself in study.yaml: its question, whose figures it repeats, its steps, and the published tables. */
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { label } from '../config/label.js';
 import { exactlyOne, list, mapOf, settings } from '../config/read.js';
-import { choice, command, integer, key, matching, needed, number, text } from '../config/schema.js';
+import { choice, command, integer, matching, number, text } from '../config/schema.js';
 
 const card = settings({
-  name: needed(text(), 'Its name, as the source gives it.'),
-  computeCapability: key(matching(/^\d+\.\d$/, 'such as 8.6'), 'Its compute capability.', '0.0'),
-  multiprocessors: key(integer(1, 1_000), 'Number of its multiprocessors.', 1),
-  maxSmClockMhz: key(number('a clock in MHz', { least: 1, most: 10_000 }), 'The highest clock of its multiprocessors.'),
+  /** The name that the source gives it. */
+  name: text(),
+  /** The compute capability, by which the peak is known. */
+  computeCapability: v.optional(matching(/^\d+\.\d$/, 'such as 8.6'), '0.0'),
+  /** The number of multiprocessors. */
+  multiprocessors: v.optional(integer(1, 1_000), 1),
+  /** The highest clock of its multiprocessors. */
+  maxSmClockMhz: v.optional(number('a clock in MHz', { least: 1, most: 10_000 })),
 });
 
 const source = settings({
-  title: needed(text(), 'What was published.'),
-  url: needed(matching(/^https:\/\/[^\s()<>]+$/, 'an address that begins with https://'), 'Where it is.'),
-  revision: key(text(), 'The commit or edition that was read.'),
-  date: needed(matching(/^\d{4}(-\d\d){0,2}$/, 'such as 2025-11-29'), 'When it was published.'),
-  card: needed(card, 'The card that its figures are of.'),
-  note: key(text(), 'What a reader has to know about it.'),
+  /** What was published. */
+  title: text(),
+  /** Where it is. */
+  url: matching(/^https:\/\/[^\s()<>]+$/, 'an address that begins with https://'),
+  /** The commit or edition that was read. */
+  revision: v.optional(text()),
+  /** When it was published. */
+  date: matching(/^\d{4}(-\d\d){0,2}$/, 'such as 2025-11-29'),
+  /** The card that its figures are of. */
+  card,
+  /** What a reader has to know about it. */
+  note: v.optional(text()),
 });
 
 const parameter = settings({
-  what: needed(text(), 'What it is.'),
-  default: key(text(), 'Its value without --set.'),
+  /** What it is. */
+  what: text(),
+  /** The value without --set. */
+  default: v.optional(text()),
 });
 
 const need = exactlyOne(
   {
-    what: needed(text(), 'What is needed, as people call it.'),
-    program: key(text(), 'A program in PATH, or its path.'),
-    file: key(text(), 'A file or folder, relative to that of the study.'),
-    try: key(command(), 'A command that succeeds where it is there; the record keeps what it prints.'),
+    /** What is needed, as people call it. */
+    what: text(),
+    /** A program in PATH, or its path. */
+    program: v.optional(text()),
+    /** A file or folder, relative to that of the study. */
+    file: v.optional(text()),
+    /** A command that succeeds where it is there; the record keeps what it prints. */
+    try: v.optional(command()),
   },
   ['program', 'file', 'try'],
 );
 
 const step = settings({
-  name: needed(label(), 'Name of the step, and of the folder of its results.'),
-  argv: needed(command(), '`run`, `compare` or `exec` with its arguments, without those that say where results go.'),
-  short: key(command(), 'What --short runs in its place, without the needs.'),
-  needs: key(list(need, 'a list of maps'), 'What must be there; the step is unsupported where it is not.'),
-  minutes: key(number('a number of minutes', { least: 0, most: 1_440 }), 'How long it takes.'),
-  about: key(text(), 'What it is for.'),
+  /** Name of the step, and of the folder of its results. */
+  name: label(),
+  /** `run`, `compare` or `exec` with its arguments, without those that say where results go. */
+  argv: command(),
+  /** What --short runs in its place, without the needs. */
+  short: v.optional(command()),
+  /** What must be there; the step is unsupported where it is not. */
+  needs: v.optional(list(need, 'a list of maps')),
+  /** How long it takes. */
+  minutes: v.optional(number('a number of minutes', { least: 0, most: 1_440 })),
+  /** What it is for. */
+  about: v.optional(text()),
 });
 
 const row = settings({
-  name: needed(text(), 'What the source calls it.'),
-  unit: needed(text(), 'Unit of the published figures.'),
-  metric: key(text(), 'The metric that answers it here.'),
-  step: key(label(), 'The step that measures it. Default: the first that has the metric.'),
-  stat: key(
-    choice(['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']),
-    "A statistic of the samples of a round. Default: the metric's value.",
-  ),
-  published: key(mapOf(text()), 'The published figures by column: numbers, or what stands in their place.'),
-  predicted: key(text(), 'What we expected before we measured.'),
-  why: key(text(), 'Why they differ.'),
-  impossible: key(text(), 'Why a published figure cannot be what it says.'),
+  /** What the source calls it. */
+  name: text(),
+  /** Unit of the published figures. */
+  unit: text(),
+  /** The metric that answers it here. */
+  metric: v.optional(text()),
+  /** The step that measures it. Default: the first that has the metric. */
+  step: v.optional(label()),
+  /** A statistic of the samples of a round. Default: the metric's value. */
+  stat: v.optional(choice(['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max'])),
+  /** The published figures by column: numbers, or what stands in their place. */
+  published: v.optional(mapOf(text())),
+  /** What we expected before we measured. */
+  predicted: v.optional(text()),
+  /** Why they differ. */
+  why: v.optional(text()),
+  /** Why a published figure cannot be what it says. */
+  impossible: v.optional(text()),
 });
 
 const table = settings({
-  title: needed(text(), 'Title of the table.'),
-  columns: needed(mapOf(text()), 'The columns by their title, with the name of our system for each.'),
-  rows: needed(list(row, 'a list of maps'), 'Rows of the table.'),
+  /** Title of the table. */
+  title: text(),
+  /** The columns by their title, with the name of our system for each. */
+  columns: mapOf(text()),
+  /** Rows of the table. */
+  rows: list(row, 'a list of maps'),
 });
 
 export const studySettings = settings({
-  question: needed(text(), 'What the study asks.'),
-  source: needed(source, 'Whose figures it repeats.'),
-  parameters: key(mapOf(parameter), 'Values for `{NAME}` in commands, which --set gives.'),
-  steps: needed(list(step, 'a list of maps'), 'What is run, in this order.'),
-  tables: needed(list(table, 'a list of maps'), 'The published tables.'),
+  /** What the study asks. */
+  question: text(),
+  /** Whose figures it repeats. */
+  source: source,
+  /** Values for `{NAME}` in commands, which --set gives. */
+  parameters: v.optional(mapOf(parameter)),
+  /** What is run, in this order. */
+  steps: list(step, 'a list of maps'),
+  /** The published tables. */
+  tables: list(table, 'a list of maps'),
 });
 
 type Given = v.InferOutput<typeof studySettings>;
