@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ComparisonDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { readStudy } from '../../lib/study/read-study.js';
 import type { StudyRecord } from '../../lib/study/study-record.js';
-import { command, emptyFolder, root } from './command.js';
+import { command, emptyFolder, root, start } from './command.js';
 import { withoutPodman } from './containers.js';
 import { pathWithMps } from './mps-control.js';
 
@@ -119,6 +120,28 @@ tables:
     expect(page.stdout).toBe(again.stdout);
     const other = await command([...given, '--set', 'which=OH-001']);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('was measured by another command') });
+  });
+
+  it('continues a step that was interrupted', async () => {
+    const own = small();
+    const systems = ['--system', 'native', '--system', 'custom:name=other'].map((text) => `'${text}'`).join(', ');
+    const text = readFileSync(join(own, 'study.yaml'), 'utf8');
+    const argv = `argv: [compare, OH-002, --rounds, '4', --tier, quick, ${systems}]`;
+    writeFileSync(join(own, 'study.yaml'), text.replace(/argv: \[run, '\{which\}'.*?\]/, argv));
+    const output = join(own, 'out');
+    const given = ['study', own, '--output', output, '--simulate', '--step', 'call'];
+    const running = start(given);
+    await running.said('Round 1, native');
+    running.child.kill('SIGINT');
+    const first = await running.done;
+    expect(first).toMatchObject({ code: 130, stdout: expect.stringContaining('it was interrupted') });
+    const second = await command(given);
+    expect(second.stdout).toMatch(/\| call \| ok \|/);
+    const { systems: rounds } = JSON.parse(
+      readFileSync(join(output, 'call/summary.json'), 'utf8'),
+    ) as ComparisonDocument;
+    expect(rounds.map(({ length }) => length)).toEqual([4, 4]);
+    expect(second.code).toBe(0);
   });
 
   it('says which value a step lacks, and which step failed', async () => {

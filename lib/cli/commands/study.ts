@@ -1,4 +1,5 @@
 /** `gpu-virt-bench study DIR`: runs the steps of a study and writes its tables beside the published ones. */
+import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { checkTemporary } from '../../environment/temporary.js';
 import { toolVersion } from '../../environment/tool.js';
@@ -20,6 +21,7 @@ import { measuredTables, type MeasuredStep } from '../../study/study-rows.js';
 import type { PlannedStep, Study } from '../../study/study-settings.js';
 import { callerEnvironment } from '../../systems/process/environment.js';
 import { makeDirectory, writeText, writeWithoutLinks } from '../files/output.js';
+import { REQUEST } from '../comparing/stored-request.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { ownCommand } from '../process/own-command.js';
 import { say, warn } from '../terminal/talk.js';
@@ -158,9 +160,14 @@ async function measured(
   say(`Step ${step.name}: ${command.map(shellQuoted).join(' ')}`);
   const [name = '', ...rest] = command;
   const folder = join(output, step.name);
-  const ending = await ownCommand([name, '--output', folder, ...rest], { stdout: process.stderr, cwd: own.folder });
+  // An earlier attempt that was interrupted is continued with its own options.
+  const isBegun = await access(join(folder, REQUEST)).then(always, never);
+  const args = isBegun ? [name, '--resume', folder] : [name, '--output', folder, ...rest];
+  const ending = await ownCommand(args, { stdout: process.stderr, cwd: own.folder });
   const { exitCode, isInterrupted, how, lastLine } = ending;
   const found = await documentIn(folder);
+  if (isInterrupted)
+    return { outcome: outcome({ status: 'failed', exitCode, reason: 'it was interrupted' }), isInterrupted };
   if (typeof found !== 'string') {
     const reason = found.completed ? null : 'it is not complete';
     return { outcome: outcome({ status: 'ok', exitCode, reason }), isInterrupted };
@@ -168,6 +175,9 @@ async function measured(
   const reason = exitCode === 0 ? found : lastLine === '' ? how : `${how}: ${lastLine}`;
   return { outcome: outcome({ status: 'failed', exitCode, reason }), isInterrupted };
 }
+
+const always = () => true;
+const never = () => false;
 
 /** Its document, or why there is none. */
 const documentIn = (folder: string): Promise<ResultDocument | string> =>
