@@ -21,7 +21,7 @@ export interface RowCell {
   /** In the row's unit. */
   value: number | null;
   ci95: readonly [number, number] | null;
-  /** Against the first system of the comparison. */
+  /** Our value against that of the first system of the comparison. */
   ratio: number | null;
   ratioCi95: readonly [number, number] | null;
   /** Whether our interval of the ratio contains the published one; null if one of them is missing. */
@@ -86,13 +86,26 @@ function cellOf(row: StudyRow, column: string, system: string, found: Found): Ro
     ...none,
     value: value === null ? null : value * factor,
     ci95: ci95 && [ci95[0] * factor, ci95[1] * factor],
-    ...(row.stat === undefined && { ratio: cell.effect?.ratio ?? null, ratioCi95: cell.effect?.ratioCi95 ?? null }),
+    ...(row.stat === undefined && ratioOf(cell, found.row.direction)),
     reason: value === null ? reason : null,
   };
 }
 
-function numberOf({ value, ci95, results }: Cell, stat: StudyRow['stat']): Pick<RowCell, 'value' | 'ci95' | 'reason'> {
+/** The ratio of the values; that of an effect is above 1 where it is worse. */
+function ratioOf({ effect }: Cell, direction: Row['direction']): Pick<RowCell, 'ratio' | 'ratioCi95'> {
+  const { ratio = null, ratioCi95 = null } = effect ?? {};
+  if (direction !== 'higher') return { ratio, ratioCi95 };
+  return { ratio: ratio && 1 / ratio, ratioCi95: ratioCi95 && [1 / ratioCi95[1], 1 / ratioCi95[0]] };
+}
+
+function numberOf(
+  { value, ci95, results, effect }: Cell,
+  stat: StudyRow['stat'],
+): Pick<RowCell, 'value' | 'ci95' | 'reason'> {
   const reason = results.find((result) => result.status !== 'ok')?.reason ?? 'it was not measured';
+  // Some metrics are a difference to the first system.
+  if (stat === undefined && value === null && effect && effect.difference !== null)
+    return { value: effect.difference, ci95: effect.differenceCi95, reason };
   if (stat === undefined) return { value, ci95, reason };
   const values = results.flatMap(({ stats }) => stats?.[stat] ?? []);
   const count = Math.min(...results.map(({ stats }) => stats?.count ?? 0));

@@ -51,6 +51,19 @@ describe('a row', () => {
     expect(fcsp?.reason).toBe('no system fcsp was measured');
   });
 
+  it('has the ratio of the values where more is better too', () => {
+    const [native, hami] = cellsOf({ metric: 'LLM-001', unit: 'TFLOPS' }).cells;
+    expect(hami?.ratio).toBeCloseTo((hami?.value ?? NaN) / (native?.value ?? NaN), 6);
+  });
+
+  it('is the difference to the first system where the metric is one', () => {
+    const [native, hami] = cellsOf({ metric: 'OH-010', unit: '%' }).cells;
+    expect(native).toMatchObject({ value: null, reason: expect.stringContaining('native arm') });
+    const effect = view.effects.find(({ metric, system }) => metric === 'OH-010' && system === 'hami-core');
+    expect(hami).toMatchObject({ value: effect?.difference, reason: null });
+    expect(hami?.value).toBeGreaterThan(0);
+  });
+
   it('gives no percentile of too few samples', () => {
     const [native] = cellsOf({ metric: 'START-001', stat: 'p999' }).cells;
     expect(native).toMatchObject({ value: null, reason: expect.stringMatching(/^\d+ samples a round are too few/) });
