@@ -54,6 +54,7 @@ const LONG = [
   'cli/exec',
   'native/swap',
   'cli/exec-checkpoint',
+  'cli/study',
   'cli/compare',
   'package/adding-parts',
   'package/code-examples',
