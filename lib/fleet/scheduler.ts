@@ -34,6 +34,10 @@ export interface Scheduler {
   notMeasured(measured: ReadonlySet<string>): Promise<string[]>;
   /** All jobs of the plan that it still knows. Throws BenchError if it cannot be asked. */
   tasks(plan: FleetPlan, submissions: readonly Submission[]): Promise<ScheduledTask[]>;
+  /** Whether what is sent ends with a job that merges. */
+  readonly merges: boolean;
+  /** Lines of the logs of tasks that have ended, with their deliveries; absent where nodes write into the folder. */
+  logs?(tasks: readonly ScheduledTask[]): AsyncGenerator<string>;
   /** Sends tasks, then the merge; yields each submission as soon as the scheduler has it. Throws BenchError. */
   send(folder: string, plan: FleetPlan, sending: Sending): AsyncGenerator<Submission>;
 }

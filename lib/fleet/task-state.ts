@@ -21,6 +21,14 @@ export interface TaskState {
   /** Whether it waits or runs. */
   isUnderWay: boolean;
   delivery: FleetDelivery | null;
+  /** What `readDelivery` answered. */
+  read: FleetDelivery | string | null;
+}
+
+/** What was read before, and the tasks whose delivery has changed since. */
+interface Earlier {
+  states: readonly TaskState[];
+  changed: ReadonlySet<number>;
 }
 
 /** `scheduled`: null if nobody could be asked; then what has not delivered is silent. */
@@ -28,6 +36,7 @@ export async function statesOf(
   folder: string,
   plan: FleetPlan,
   scheduled: readonly ScheduledTask[] | null,
+  earlier?: Earlier,
 ): Promise<TaskState[]> {
   const jobs = new Map<number, ScheduledTask>();
   for (const task of scheduled ?? []) {
@@ -37,15 +46,17 @@ export async function statesOf(
     if (earlier === undefined || earlier.state === 'ended') jobs.set(task.index, task);
   }
   const states: TaskState[] = [];
+  const before = new Map(earlier?.states.map((state) => [state.index, state]));
   for (const task of plan.tasks) {
-    const found = await readDelivery(folder, task.index);
+    const read = earlier?.changed.has(task.index) === false ? before.get(task.index)?.read : undefined;
+    const found = read === undefined ? await readDelivery(folder, task.index) : read;
     const job = jobs.get(task.index);
     const isUnderWay = job !== undefined && job.state !== 'ended';
     const delivery = typeof found === 'string' ? null : found;
     const node = delivery?.node ?? job?.node ?? task.node ?? null;
     const said = typeof found === 'string' ? { state: 'refused' as const, why: found } : delivered(plan, found, job);
     const how = isUnderWay ? underWay(job) : (said ?? absent(job, scheduled !== null));
-    states.push({ index: task.index, node, ...how, isUnderWay, delivery });
+    states.push({ index: task.index, node, ...how, isUnderWay, delivery, read: found });
   }
   return misplaced(plan, states);
 }

@@ -18,7 +18,9 @@ function allowed(pod, nodes) {
   const matches = ({ matchFields = [], matchExpressions = [] }, node) =>
     [...matchFields, ...matchExpressions].every(
       ({ key, operator, values }) =>
-        operator === 'In' && ['metadata.name', 'kubernetes.io/hostname'].includes(key) && values.includes(node.name),
+        ['metadata.name', 'kubernetes.io/hostname'].includes(key) &&
+        ['In', 'NotIn'].includes(operator) &&
+        values.includes(node.name) === (operator === 'In'),
     );
   return nodes.filter(
     (node) =>
@@ -27,11 +29,11 @@ function allowed(pod, nodes) {
   );
 }
 
-/** Whether a pod on that node must not be beside this one. */
+/** Whether a pod on that node must not be beside this one; what has ended is in nobody's way. */
 function isApart(pod, running, node) {
   const terms = pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const others = running.filter(
-    ({ metadata, spec }) => spec.nodeName === node.name && metadata.uid !== pod.metadata.uid,
+    (other) => !isOver(other) && other.spec.nodeName === node.name && other.metadata.uid !== pod.metadata.uid,
   );
   return terms.some(({ labelSelector: { matchLabels } }) =>
     others.some(({ metadata: { labels = {} } }) =>

@@ -142,8 +142,16 @@ async function createOne(object) {
     fail(`Error from server (NotFound): error when creating "STDIN": namespaces "${own}" not found`);
   const { name } = object.metadata;
   if (object.kind === 'ConfigMap') cluster.keepMap(own, object);
-  else if (object.kind === 'Job') for (const pod of podsOf(object)) createPod(pod, own);
-  else return createPod(object, own);
+  else if (object.kind === 'Job') {
+    // Applied again it is as it was.
+    if (cluster.job(own, name) !== null) return process.stdout.write(`job.batch/${name} unchanged\n`);
+    const uid = randomUUID();
+    cluster.keepJob(own, {
+      ...object,
+      metadata: { ...object.metadata, namespace: own, uid, creationTimestamp: new Date().toISOString() },
+    });
+    for (const pod of podsOf(object)) createPod(pod, own);
+  } else return createPod(object, own);
   process.stdout.write(`${object.kind.toLowerCase()}/${name} created\n`);
 }
 
@@ -154,7 +162,12 @@ function podsOf({ metadata, spec }) {
     const { containers } = pod.spec;
     for (const container of containers)
       (container.env ??= []).push({ name: 'JOB_COMPLETION_INDEX', value: String(index) });
-    pod.metadata = { ...pod.metadata, name: `${metadata.name}-${index}-${randomUUID().slice(0, 5)}` };
+    pod.metadata = {
+      ...pod.metadata,
+      name: `${metadata.name}-${index}-${randomUUID().slice(0, 5)}`,
+      labels: { ...pod.metadata.labels, 'batch.kubernetes.io/job-name': metadata.name },
+      annotations: { ...pod.metadata.annotations, 'batch.kubernetes.io/job-completion-index': String(index) },
+    };
     return { apiVersion: 'v1', kind: 'Pod', ...pod };
   });
 }
@@ -184,9 +197,47 @@ function createPod(object, own) {
     process.stdout.write(options.output === 'json' ? JSON.stringify(shown(pod)) : `pod/${name} created\n`);
 }
 
+/** How its controller sees a Job: an index is completed or failed as its pod is, since none is tried again here. */
+function statusOf(job) {
+  const own = cluster
+    .list(job.metadata.namespace)
+    .filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === job.metadata.name);
+  const at = (phase) =>
+    own
+      .filter(({ status }) => status.phase === phase)
+      .map(({ metadata }) => Number(metadata.annotations['batch.kubernetes.io/job-completion-index']))
+      .sort((a, b) => a - b);
+  const [completed, failed] = [at('Succeeded'), at('Failed')];
+  const isOver = completed.length + failed.length === job.spec.completions;
+  const end = {
+    status: 'True',
+    ...(failed.length > 0 ? { type: 'Failed', reason: 'FailedIndexes' } : { type: 'Complete' }),
+  };
+  return {
+    completedIndexes: completed.join(','),
+    failedIndexes: failed.join(','),
+    succeeded: completed.length,
+    failed: failed.length,
+    ...(isOver && { conditions: [end] }),
+  };
+}
+
+const others = {
+  jobs: () => matching(cluster.jobs(namespace), options.selector).map((job) => ({ ...job, status: statusOf(job) })),
+  nodes: () =>
+    cluster.settings.nodes.map(({ name, gpus }) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+      status: { allocatable: { 'nvidia.com/gpu': String(gpus.length), cpu: '8' } },
+    })),
+};
+
 function get() {
-  const names = namesIn(rest);
   if (options.output !== 'json') fail('error: the stand-in prints json alone');
+  if (rest.length === 1 && Object.hasOwn(others, rest[0]))
+    return process.stdout.write(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: others[rest[0]]() }));
+  const names = namesIn(rest);
   if (names.length === 1) {
     const pod = cluster.read(namespace, names[0]);
     if (pod === null) {
@@ -203,7 +254,19 @@ function get() {
   process.stdout.write(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 }
 
+/** A Job with its pods, and the plan of the same name. */
+function removeJobs() {
+  for (const { metadata } of matching(cluster.jobs(namespace), options.selector)) {
+    for (const pod of cluster.list(namespace))
+      if (pod.metadata.labels?.['batch.kubernetes.io/job-name'] === metadata.name)
+        cluster.markDeleted(namespace, pod.metadata.name);
+    cluster.removeJob(namespace, metadata.name);
+    process.stdout.write(`job.batch "${metadata.name}" deleted\n`);
+  }
+}
+
 async function remove() {
+  if (rest.join() === 'job,configmap' && options.selector !== undefined) return removeJobs();
   const named = namesIn(rest);
   const names =
     options.selector === undefined

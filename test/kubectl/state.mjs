@@ -84,6 +84,33 @@ export class Cluster {
     return names.map((name) => this.read(namespace, name.slice(0, -'.json'.length))).filter(Boolean);
   }
 
+  /** A Job as it was applied; how it is follows from its pods. */
+  #jobFile(namespace, name) {
+    return join(this.folder, 'jobs', namespace, `${name}.json`);
+  }
+
+  keepJob(namespace, job) {
+    const file = this.#jobFile(namespace, job.metadata.name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(job));
+  }
+
+  job(namespace, name) {
+    const text = textOf(this.#jobFile(namespace, name));
+    return text === null ? null : JSON.parse(text);
+  }
+
+  jobs(namespace) {
+    const folder = join(this.folder, 'jobs', namespace);
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder).map((name) => this.job(namespace, name.slice(0, -'.json'.length)));
+  }
+
+  removeJob(namespace, name) {
+    rmSync(this.#jobFile(namespace, name), { force: true });
+    rmSync(this.mapFolder(namespace, name), { recursive: true, force: true });
+  }
+
   get namespaces() {
     return this.settings.namespaces ?? ['default'];
   }

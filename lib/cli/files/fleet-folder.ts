@@ -1,6 +1,6 @@
 /** What the machine that submits writes into a fleet's folder. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { DELIVERIES, DELIVERY } from '../../fleet/delivery.js';
 import { PLAN, type FleetPlan } from '../../fleet/plan.js';
@@ -45,16 +45,17 @@ export async function writeFleet(
 export const writeSubmissions = (folder: string, plan: FleetPlan, all: readonly Submission[]): Promise<void> =>
   writeWithoutLinks(join(folder, SUBMISSIONS), submissionsText(plan, all));
 
-/** Removes what jobs that died left in the folder, as far as none of them is under way. */
+/** Removes what jobs that died left in the folder, as far as none is under way; answers the tasks whose delivery that brought. */
 export async function tidyFleet(
   folder: string,
   states: readonly TaskState[],
   scheduled: readonly ScheduledTask[],
-): Promise<void> {
+): Promise<Set<number>> {
   const ended = states.filter(({ isUnderWay }) => !isUnderWay);
-  await tidyDeliveries(folder, new Set(ended.map(({ index }) => index)));
+  const brought = await tidyDeliveries(folder, new Set(ended.map(({ index }) => index)));
   const isMerging = scheduled.some(({ index, state }) => index === null && state === 'running');
   if (!isMerging) await tidyReports(folder);
+  return brought;
 }
 
 const ASIDE = /^(\d{1,9})(\.old)?\.[0-9a-f]{16}\.tmp$/;
@@ -63,7 +64,8 @@ const ASIDE = /^(\d{1,9})(\.old)?\.[0-9a-f]{16}\.tmp$/;
  * Removes what nodes that died wrote aside of tasks that no longer run. One of these may be whole: the node died between
  * two renames. Several processes may do so at a time.
  */
-async function tidyDeliveries(folder: string, ended: ReadonlySet<number>): Promise<void> {
+async function tidyDeliveries(folder: string, ended: ReadonlySet<number>): Promise<Set<number>> {
+  const brought = new Set<number>();
   const all = join(folder, DELIVERIES);
   const names = (await readdir(all).catch(() => [])).filter((name) => {
     const [, index] = ASIDE.exec(name) ?? [];
@@ -73,9 +75,18 @@ async function tidyDeliveries(folder: string, ended: ReadonlySet<number>): Promi
   for (const name of names.sort((a, b) => Number(a.includes('.old.')) - Number(b.includes('.old.')))) {
     const [path, target] = [join(all, name), join(all, name.split('.', 1)[0] as string)];
     // Fails where the task has delivered.
-    if (await exists(join(path, DELIVERY))) await rename(path, target).catch(() => {});
+    const isWhole = await exists(join(path, DELIVERY));
+    if (
+      isWhole &&
+      (await rename(path, target).then(
+        () => true,
+        () => false,
+      ))
+    )
+      brought.add(Number(basename(target)));
     await rm(path, { recursive: true, force: true });
   }
+  return brought;
 }
 
 const REPORT_ASIDE = new RegExp(`^\\.${REPORT}\\..*\\.tmp$`);

@@ -22,6 +22,10 @@ export function addFleet(root: Command): void {
       'the task of the plan (default: SLURM_ARRAY_TASK_ID, else JOB_COMPLETION_INDEX of the environment)',
     )
     .option(
+      '--tasks <list>',
+      'the tasks of a job that has not all of them, e.g. 0-3,7: its index chooses one (default: all of the plan)',
+    )
+    .option(
       '--deliver <where>',
       'folder: into deliveries/ of the plan; stdout: as lines with checksums, which fleet collect reads from a log',
       'folder',

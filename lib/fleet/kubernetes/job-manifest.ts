@@ -38,7 +38,7 @@ export interface ClusterSettings {
 
 /** Folder of the fleet in every pod. */
 const FLEET = '/fleet';
-const CONTAINER = 'bench';
+export const CONTAINER = 'bench';
 const PLAN_LABEL = 'gpu-virt-bench/plan';
 const HOSTNAME = 'kubernetes.io/hostname';
 /** Deliveries in logs are there as long as the pods. */

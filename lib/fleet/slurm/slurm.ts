@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { BenchError } from '../../errors/bench-error.js';
 import { quoted } from '../../errors/usage-error.js';
 import { plain } from '../../results/text/plain.js';
+import { rangesText } from '../index-ranges.js';
 import type { Scheduler, Sending } from '../scheduler.js';
 import type { Submission } from '../submissions.js';
 import { gpuNodes, nodeText } from './gpu-nodes.js';
@@ -15,6 +16,7 @@ import { jobsOf } from './queue.js';
  * promise that each runs on another one. Tasks for any node are one array.
  */
 export const slurm: Scheduler = {
+  merges: true,
   tasks: jobsOf,
   notMeasured: async (measured) => (await gpuNodes(undefined)).filter(({ name }) => !measured.has(name)).map(nodeText),
   async *send(folder, { id }, { tasks, notOn, alsoAfter, signal }) {
@@ -30,7 +32,7 @@ export const slurm: Scheduler = {
     const anywhere = tasks.filter(({ node }) => node === undefined).map(({ index }) => index);
     if (anywhere.length > 0) {
       signal.throwIfAborted();
-      const job = await submitted([`--array=${ranges(anywhere)}`, ...elsewhere(notOn), script]);
+      const job = await submitted([`--array=${rangesText(anywhere)}`, ...elsewhere(notOn), script]);
       after.push(job);
       yield noted(job, anywhere);
     }
@@ -58,15 +60,4 @@ async function submitted(args: readonly string[]): Promise<string> {
   const [, job] = /^(\d+)(?:;.*)?$/.exec(printed.trim()) ?? [];
   if (job !== undefined) return job;
   throw new BenchError('SYSTEM', `sbatch printed ${quoted(plain(printed.trim()))} and no id of a job.`);
-}
-
-/** `0-3,7`: shorter than the indices one by one. */
-function ranges(indices: readonly number[]): string {
-  const found: [number, number][] = [];
-  for (const index of [...indices].sort((a, b) => a - b)) {
-    const last = found.at(-1);
-    if (last?.[1] === index - 1) last[1] = index;
-    else found.push([index, index]);
-  }
-  return found.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(',');
 }

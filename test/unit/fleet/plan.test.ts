@@ -42,17 +42,19 @@ describe('the task of a node', () => {
   const plan = planOf(0, { tasks: [{ index: 0 }, { index: 7 }] });
 
   it('is the one named, else that of the scheduler', () => {
-    expect(taskIndex(plan, '7', { SLURM_ARRAY_TASK_ID: '0' })).toBe(7);
-    expect(taskIndex(plan, undefined, { SLURM_ARRAY_TASK_ID: '7', JOB_COMPLETION_INDEX: '0' })).toBe(7);
-    expect(taskIndex(plan, undefined, { JOB_COMPLETION_INDEX: '0' })).toBe(0);
+    expect(taskIndex(plan, { index: '7' }, { SLURM_ARRAY_TASK_ID: '0' })).toBe(7);
+    expect(taskIndex(plan, {}, { SLURM_ARRAY_TASK_ID: '7', JOB_COMPLETION_INDEX: '0' })).toBe(7);
+    expect(taskIndex(plan, {}, { JOB_COMPLETION_INDEX: '0' })).toBe(0);
+    expect(taskIndex(plan, { tasks: '0,7' }, { JOB_COMPLETION_INDEX: '1' })).toBe(7);
   });
 
   it.each(['1', '-1', '7.0', '0x7', '', '99999999999'])('is refused if %j is none', (text) =>
-    expect(() => taskIndex(plan, text, {})).toThrow(/Expected --index to be the index of a task of the plan, of which/),
+    expect(() => taskIndex(plan, { index: text }, {})).toThrow(
+      /Expected --index to be the index of a task of the plan, of which/,
+    ),
   );
 
-  it('is refused if nothing says it', () =>
-    expect(() => taskIndex(plan, undefined, {})).toThrow(/name it with --index/));
+  it('is refused if nothing says it', () => expect(() => taskIndex(plan, {}, {})).toThrow(/name it with --index/));
 
   it('has the name that the scheduler gives the node', () => {
     expect(nodeName({ SLURMD_NODENAME: 'n1', NODE_NAME: 'other' })).toBe('n1');

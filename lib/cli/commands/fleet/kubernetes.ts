@@ -6,19 +6,19 @@ import {
   checked,
   type ClusterSettings,
   indexedJob,
-  jobName,
   planMap,
   planSelector,
 } from '../../../fleet/kubernetes/job-manifest.js';
-import type { FleetPlan } from '../../../fleet/plan.js';
+import { CLUSTER, clusterText } from '../../../fleet/kubernetes/cluster-file.js';
+import { MANIFEST } from '../../../fleet/kubernetes/resent-job.js';
 import { commandLine } from '../../../results/text/command-line.js';
 import { plain } from '../../../results/text/plain.js';
 import { isSecret } from '../../../systems/input/spec.js';
-import { Kubectl } from '../../../systems/kinds/pod/kubectl.js';
 import { inFleet, writeFleet } from '../../files/fleet-folder.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { say } from '../../terminal/talk.js';
 import { newPlan, variableOf } from './new-plan.js';
+import { schedulerOf, sendMissing } from './submit.js';
 
 export interface RawKubernetesOptions {
   output: string;
@@ -42,8 +42,6 @@ export interface RawKubernetesOptions {
   submit?: true;
 }
 
-/** Name of the manifest in a fleet's folder. */
-const MANIFEST = 'job.yaml';
 const MOST_NODES = 10_000;
 
 /** `checkOptions` refuses options that the command of the nodes does not have: they would see so after their queue. */
@@ -67,31 +65,17 @@ export async function kubernetes(
     .map((each) => stringify(each, { aliasDuplicateObjects: false }))
     .join('---\n');
   return inFleet(folder, '--output', async () => {
-    await writeFleet(folder, plan, { [MANIFEST]: manifest });
+    const files = { [MANIFEST]: manifest, [CLUSTER]: clusterText(plan, raw.kubectl, raw.context) };
+    await writeFleet(folder, plan, files);
     say(`Wrote the plan of ${count} tasks and its manifest to ${plain(folder)}.`);
-    if (raw.submit) await apply(manifest, raw);
-    else say(`Send it with: kubectl apply -f ${plain(resolve(folder, MANIFEST))}`);
-    for (const line of afterwards(plan, raw)) say(line);
+    if (raw.submit) await sendMissing(await schedulerOf(folder, plan), { folder, plan, withRefused: false });
+    else say(`Send it with: ${commandLine(['fleet', 'submit', raw.output])}`);
+    if (raw.claim !== undefined)
+      say(`The deliveries are on the volume of ${raw.claim}: copy deliveries/ from there before fleet collect.`);
+    const own = raw.namespace === undefined ? '' : ` --namespace=${raw.namespace}`;
+    say(`Remove everything with: kubectl delete job,configmap${own} --selector=${planSelector(plan)}`);
     return exitCodes.ok;
   });
-}
-
-async function apply(manifest: string, { kubectl, context, namespace }: RawKubernetesOptions): Promise<void> {
-  const client = new Kubectl({ program: kubectl, context, namespace, caller: process.env });
-  const printed = await client.apply(manifest);
-  for (const line of printed.trim().split('\n')) say(plain(line));
-}
-
-function afterwards(plan: FleetPlan, { output, claim, namespace }: RawKubernetesOptions): string[] {
-  const own = namespace === undefined ? '' : ` --namespace=${namespace}`;
-  const remove = `Remove everything with: kubectl delete job,configmap${own} ${jobName(plan)}`;
-  if (claim !== undefined) return [`The deliveries are on the volume of ${claim}.`, remove];
-  const log = `kubectl logs${own} --selector=${planSelector(plan)} --tail=-1 --max-log-requests=${plan.tasks.length} > fleet.log`;
-  return [
-    `When its pods have ended: ${log}`,
-    `Then: ${commandLine(['fleet', 'collect', output, '--from', 'fleet.log'])}`,
-    remove,
-  ];
 }
 
 function nodesOf({ nodelist, nodes }: RawKubernetesOptions): string[] {

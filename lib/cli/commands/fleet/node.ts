@@ -23,6 +23,7 @@ import { say } from '../../terminal/talk.js';
 export interface RawNodeOptions {
   plan: string;
   index?: string;
+  tasks?: string;
   deliver: string;
 }
 
@@ -33,7 +34,7 @@ export async function node(raw: RawNodeOptions): Promise<number> {
     throw new UsageError(`Expected --deliver to be ${PLACES.join(' or ')} but received ${quoted(raw.deliver)}.`);
   const isFramed = raw.deliver === 'stdout';
   const plan = await readPlan(raw.plan);
-  const index = taskIndex(plan, raw.index, process.env);
+  const index = taskIndex(plan, raw, process.env);
   checkTemporary();
   const attempt = isFramed ? 1 : await nextAttempt(raw.plan, index);
   const folder = await makeRunDirectory();

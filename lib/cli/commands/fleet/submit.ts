@@ -3,12 +3,14 @@ import { messageOf } from '../../../errors/message-of.js';
 import { UsageError } from '../../../errors/usage-error.js';
 import { type FleetPlan, readPlan } from '../../../fleet/plan.js';
 import type { ScheduledTask, Scheduler } from '../../../fleet/scheduler.js';
-import { planSelector } from '../../../fleet/kubernetes/job-manifest.js';
+import { clusterOf } from '../../../fleet/kubernetes/cluster-file.js';
 import { slurm } from '../../../fleet/slurm/slurm.js';
 import { readSubmissions, type Submission } from '../../../fleet/submissions.js';
-import { isMissing, statesOf, type TaskState } from '../../../fleet/task-state.js';
+import { isMissing, type TaskState } from '../../../fleet/task-state.js';
+import { commandLine } from '../../../results/text/command-line.js';
 import { plain } from '../../../results/text/plain.js';
-import { inFleet, tidyFleet, writeSubmissions } from '../../files/fleet-folder.js';
+import { collectedStates } from '../../files/collected.js';
+import { inFleet, writeSubmissions } from '../../files/fleet-folder.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { say } from '../../terminal/talk.js';
 
@@ -17,23 +19,18 @@ export interface RawSubmitOptions {
 }
 
 /** Throws UsageError for a plan that no scheduler here knows. */
-export function schedulerOf(plan: FleetPlan): Scheduler {
+export async function schedulerOf(folder: string, plan: FleetPlan): Promise<Scheduler> {
   const { scheduler } = plan;
   if (scheduler === 'slurm') return slurm;
-  if (scheduler === 'kubernetes')
-    throw new UsageError(
-      `Expected a plan for slurm but received one for kubernetes: kubectl apply sends its job.yaml, and kubectl get pods --selector=${planSelector(plan)} shows its tasks.`,
-    );
+  if (scheduler === 'kubernetes') return clusterOf(folder, plan);
   throw new UsageError(
-    scheduler === 'none'
-      ? 'Expected a plan for a scheduler but received one without: start fleet node on each node yourself.'
-      : `Expected a plan for slurm but received one for ${scheduler}.`,
+    'Expected a plan for a scheduler but received one without: start fleet node on each node yourself.',
   );
 }
 
 export async function submit(folder: string, { refused }: RawSubmitOptions): Promise<number> {
   const plan = await readPlan(folder);
-  const scheduler = schedulerOf(plan);
+  const scheduler = await schedulerOf(folder, plan);
   return inFleet(folder, 'the folder of the fleet', () =>
     sendMissing(scheduler, { folder, plan, withRefused: refused === true }),
   );
@@ -57,12 +54,10 @@ function interruption(): AbortSignal {
 export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefused }: Submitting): Promise<number> {
   const submissions = await readSubmissions(folder, plan);
   const scheduled = await scheduler.tasks(plan, submissions);
-  const before = await statesOf(folder, plan, scheduled);
-  await tidyFleet(folder, before, scheduled);
-  const states = await statesOf(folder, plan, scheduled);
+  const states = await collectedStates(folder, plan, { scheduler, scheduled });
   const missing = states.filter((task) => isMissing(task, withRefused));
   const waiting = scheduled.filter(({ state, index }) => state !== 'ended' && index !== null);
-  if (missing.length === 0 && hasMerge(scheduled, submissions)) {
+  if (missing.length === 0 && (!scheduler.merges || hasMerge(scheduled, submissions))) {
     say(`Nothing to send: ${waiting.length} tasks wait or run, the others have delivered${refusedText(states)}.`);
     return exitCodes.ok;
   }
@@ -73,7 +68,7 @@ export async function sendMissing(scheduler: Scheduler, { folder, plan, withRefu
     alsoAfter: waiting.map(({ job }) => job),
     signal: interruption(),
   });
-  return noted(sending, { folder, plan, submissions, missing });
+  return noted(sending, { folder, plan, submissions, missing, merges: scheduler.merges });
 }
 
 /** Whether a merge was sent after the last tasks: a command that was killed before has sent none. */
@@ -97,9 +92,11 @@ async function noted(
     plan,
     submissions,
     missing,
+    merges,
   }: Omit<Submitting, 'withRefused'> & {
     missing: readonly TaskState[];
     submissions: readonly Submission[];
+    merges: boolean;
   },
 ): Promise<number> {
   const all = [...submissions];
@@ -114,14 +111,17 @@ async function noted(
   } catch (error) {
     const sent = all.slice(submissions.length).reduce((count, { indices }) => count + indices.length, 0);
     say(
-      `Sent ${sent} of ${missing.length} tasks, then: ${plain(messageOf(error))} fleet submit sends the others, and the job that merges.`,
+      `Sent ${sent} of ${missing.length} tasks, then: ${plain(messageOf(error))} fleet submit sends the others${merges ? ', and the job that merges' : ''}.`,
     );
     throw error;
   } finally {
     await writeSubmissions(folder, plan, all);
   }
-  const merge = all.at(-1)?.job;
-  say(`Sent ${missing.length} of ${plan.tasks.length} tasks; job ${merge} merges when they have ended.`);
+  const last = all.at(-1)?.job;
+  const then = merges
+    ? `job ${last} merges when they have ended`
+    : `${commandLine(['fleet', 'collect', folder])} takes what has ended`;
+  say(`Sent ${missing.length} of ${plan.tasks.length} tasks; ${then}.`);
   return exitCodes.ok;
 }
 

@@ -16,7 +16,8 @@ const BETWEEN_MS = 500;
 const REQUEST_S = 20;
 /** What a client takes beside its request, with a credential plugin, on a busy machine. */
 const CLIENT_MS = 30_000;
-const MAX_JSON = 2 ** 24;
+/** 10 000 pods of a fleet, or a document with all samples in a log. */
+const MAX_STDOUT = 2 ** 28;
 
 interface KubectlOptions {
   program: string;
@@ -63,10 +64,18 @@ export class Kubectl {
     return finished.stdout.trim() === '' ? null : (JSON.parse(finished.stdout) as Pod);
   }
 
-  async pods(selector: string): Promise<Pod[]> {
-    const finished = await this.#tried(['get', 'pods', `--selector=${selector}`, '--output=json']);
-    if (finished.exit !== 0) throw this.#failure('pods could not be listed', finished);
-    return (JSON.parse(finished.stdout) as { items: Pod[] }).items;
+  /** Objects of a kind, e.g. `pods`. */
+  async list<T>(kind: string, selector?: string): Promise<T[]> {
+    const select = selector === undefined ? [] : [`--selector=${selector}`];
+    const finished = await this.#tried(['get', kind, ...select, '--output=json']);
+    if (finished.exit !== 0) throw this.#failure(`${kind} could not be listed`, finished);
+    return (JSON.parse(finished.stdout) as { items: T[] }).items;
+  }
+
+  /** What a container printed; null where nobody knows any more. */
+  async log(pod: string, container: string): Promise<string | null> {
+    const finished = await this.#tried(['logs', pod, `--container=${container}`, '--tail=-1']);
+    return finished.exit === 0 ? finished.stdout : null;
   }
 
   /** Waits until it is gone. Answers why it is not; null if it is. */
@@ -104,7 +113,7 @@ export class Kubectl {
     return runCommand([...this.argv, ...words], {
       environment: this.environment,
       cwd: '/',
-      stdoutLimit: MAX_JSON,
+      stdoutLimit: MAX_STDOUT,
       ...(input !== undefined && { input }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     });

@@ -22,7 +22,9 @@ function isLeft({ metadata, status }: Pod): boolean {
 /** Names them, and why they could not be looked for. */
 export async function leftPods(kubectl: Kubectl): Promise<string[]> {
   try {
-    const names = (await kubectl.pods(SELECT_ALL)).filter(isLeft).map(({ metadata }) => metadata?.name ?? '');
+    const names = (await kubectl.list<Pod>('pods', SELECT_ALL))
+      .filter(isLeft)
+      .map(({ metadata }) => metadata?.name ?? '');
     if (names.length === 0) return [];
     return [
       `an earlier run left ${names.length === 1 ? 'a pod' : `${names.length} pods`}: kubectl delete pod ${names.join(' ')}`,

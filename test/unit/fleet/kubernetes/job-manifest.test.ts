@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { UsageError } from '../../../../lib/errors/usage-error.js';
 import { checked, type ClusterSettings, indexedJob, planMap } from '../../../../lib/fleet/kubernetes/job-manifest.js';
+import { resentJob } from '../../../../lib/fleet/kubernetes/resent-job.js';
 import type { FleetPlan } from '../../../../lib/fleet/plan.js';
 
 const plan: FleetPlan = {
@@ -67,6 +68,17 @@ describe('the manifest of a fleet', () => {
   ])('%s', async (name, given) => {
     expect(() => validate(given)).not.toThrow();
     await expect(manifest(given)).toMatchFileSnapshot(`../../../golden/kubernetes-${name}.yaml`);
+  });
+
+  it.each([
+    ['resent', settings],
+    ['resent-nodes', everything],
+  ])('for tasks that are sent again: %s', async (name, given) => {
+    const manifestOf = { text: '', job: indexedJob(plan, given), namespace: given.namespace, hasVolume: false };
+    const job = resentJob(manifestOf, { number: 3, indices: [1, 3, 4, 5, 9], notOn: ['n1', 'n2'] });
+    expect(() => new Job(job as never).validate()).not.toThrow();
+    const text = stringify(job, { aliasDuplicateObjects: false });
+    await expect(text).toMatchFileSnapshot(`../../../golden/kubernetes-${name}.yaml`);
   });
 
   it('is checked by a schema that finds errors', () => {
