@@ -1,7 +1,8 @@
 // Measures `fleet report` over many deliveries, made from a recorded document by changing its values: how long it takes, how
 // much memory, and whether it names the slow card that was put in. Exits with 1 if a limit is not met; time has one from 10 000
-// documents on.
-// Usage: node bench/fleet.js [--documents N] [--metrics first|all] [--keep]   (default: 10000 of a first run)
+// documents on. A second row has comparisons with their samples, which are merged by their bytes.
+// Usage: node bench/fleet.js [--documents N] [--metrics first|all] [--comparisons N] [--keep]
+//   (default: 10000 runs of the first set, then 100 comparisons; 0 leaves a row out)
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,9 +16,12 @@ import { firstRun } from '../dist/metrics/first-run.js';
 import { gaussianFrom, seededRandom } from '../dist/stats/random.js';
 import { recordText } from './records.js';
 
-const RECORD = 'h100/2026-11-26-08f1de46/native.json.gz';
-/** For 10 000 documents of at most 100 kB; others in proportion to their bytes. */
+const RECORDS = { run: 'h100/2026-11-26-08f1de46/native.json.gz', compare: 'h200/2026-11-26-02ceac17/layers.json.gz' };
+/** For 10 000 documents of at most 100 kB; others in proportion to their bytes, so at this rate. */
 const LIMIT = { documents: 10_000, seconds: 60, megabytes: 1_000, documentBytes: 100_000 };
+const LIMIT_RATE = (LIMIT.documents * LIMIT.documentBytes) / LIMIT.seconds;
+/** As many as a result has where they are kept. */
+const SAMPLES = 1_000;
 /** Between cards, of logarithms. */
 const NOISE = 0.01;
 const SLOW = { place: 0.6, factor: 1.3 };
@@ -26,16 +30,13 @@ const { values } = parseArgs({
   options: {
     documents: { type: 'string', default: String(LIMIT.documents) },
     metrics: { type: 'string', default: 'first' },
+    comparisons: { type: 'string', default: '100' },
     keep: { type: 'boolean', default: false },
   },
 });
-const count = Number(values.documents);
 const tool = { name: 'gpu-virt-bench', version: '0.1.0' };
 const started = '2026-01-01T00:00:00.000Z';
-
-const { sampler: _, ...recorded } = JSON.parse(recordText(RECORD));
-const metrics = recorded.metrics.filter(({ id }) => values.metrics === 'all' || firstRun.includes(id));
-const slow = Math.floor(SLOW.place * count);
+const gaussian = gaussianFrom(seededRandom(1));
 
 const scaled = (value, factor) => (typeof value === 'number' ? value * factor : value);
 
@@ -62,9 +63,57 @@ function changed(result, factor) {
   };
 }
 
+/** More is worse, or less is. */
+function noisy(result, slowness) {
+  const factor = Math.exp(NOISE * gaussian());
+  return changed(result, result.direction === 'higher' ? factor / slowness : factor * slowness);
+}
+
+const onCard = (round, uuid, metrics) => ({
+  ...round,
+  gpu: round.gpu.map((card) => ({ ...card, uuid, powerLimitW: 700, vbios: '96.00.89.00.01' })),
+  metrics,
+});
+
+/** Runs of a first set, or of all metrics. */
+function runs() {
+  const { sampler: _, ...recorded } = JSON.parse(recordText(RECORDS.run));
+  const metrics = recorded.metrics.filter(({ id }) => values.metrics === 'all' || firstRun.includes(id));
+  const plan = { ...recorded.plan, metrics: metrics.map(({ id }) => id) };
+  return (uuid, slowness) => ({
+    ...onCard(
+      recorded,
+      uuid,
+      metrics.map((result) => noisy(result, slowness)),
+    ),
+    plan,
+  });
+}
+
+const withSamples = (result) =>
+  result.status === 'ok' && result.value > 0
+    ? { ...result, samples: Array.from({ length: SAMPLES }, () => result.value * Math.exp(NOISE * gaussian())) }
+    : result;
+
+/** Comparisons whose results have their samples; on the slow card the systems beside the first one are. */
+function comparisons() {
+  const recorded = JSON.parse(recordText(RECORDS.compare));
+  return (uuid, slowness) => ({
+    ...recorded,
+    systems: recorded.systems.map((rounds, system) =>
+      rounds.map((round) =>
+        onCard(
+          round,
+          uuid,
+          round.metrics.map((result) => withSamples(noisy(result, system === 0 ? 1 : slowness))),
+        ),
+      ),
+    ),
+  });
+}
+
 /** Writes the plan and all deliveries; returns the bytes of the documents, packed and unpacked. */
-function write(folder) {
-  const gaussian = gaussianFrom(seededRandom(1));
+function write(folder, { command, count, slow, documentOf }) {
   const plan = {
     kind: 'fleet-plan',
     schemaVersion: 1,
@@ -73,25 +122,14 @@ function write(folder) {
     created: started,
     scheduler: 'none',
     tasks: Array.from({ length: count }, (_, index) => ({ index })),
-    command: 'run',
+    command,
     arguments: [],
   };
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan));
-  const bytes = { packed: 0, unpacked: 0, largest: 0 };
+  const bytes = { packed: 0, unpacked: 0 };
   for (let index = 0; index < count; index++) {
     const uuid = `GPU-${String(index).padStart(12, '0')}`;
-    const document = {
-      ...recorded,
-      gpu: recorded.gpu.map((card) => ({ ...card, uuid, powerLimitW: 700, vbios: '96.00.89.00.01' })),
-      plan: { ...recorded.plan, metrics: metrics.map(({ id }) => id) },
-      metrics: metrics.map((result) => {
-        // More is worse, or less is.
-        const slowness = index === slow ? SLOW.factor : 1;
-        const factor = Math.exp(NOISE * gaussian());
-        return changed(result, result.direction === 'higher' ? factor / slowness : factor * slowness);
-      }),
-    };
-    const text = JSON.stringify(document);
+    const text = JSON.stringify(documentOf(uuid, index === slow ? SLOW.factor : 1));
     const packed = gzipSync(text, { level: 1 });
     const place = join(folder, 'deliveries', String(index));
     mkdirSync(place, { recursive: true });
@@ -114,7 +152,6 @@ function write(folder) {
     writeFileSync(join(place, 'delivery.json'), JSON.stringify(delivery));
     bytes.packed += packed.length;
     bytes.unpacked += text.length;
-    bytes.largest = Math.max(bytes.largest, text.length);
   }
   return bytes;
 }
@@ -145,29 +182,37 @@ function reported(folder) {
   );
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'gvb-fleet-bench-'));
-try {
-  const bytes = write(folder);
-  const { code, seconds, megabytes, report } = await reported(folder);
-  const { coverage, outliers, tests } = report;
-  const share = Math.max(count / LIMIT.documents, bytes.unpacked / (LIMIT.documents * LIMIT.documentBytes));
-  const limitSeconds = count < LIMIT.documents ? Infinity : LIMIT.seconds * share;
-  const slowFound = outliers.filter(({ node }) => node === `n${slow}`).length;
-  const others = outliers.length - slowFound;
-  console.log(
-    `${count} documents of ${metrics.length} metrics, ${(bytes.unpacked / count / 1e3).toFixed(1)} kB each (${(bytes.packed / count / 1e3).toFixed(1)} kB packed), ${availableParallelism()} cores: ${seconds.toFixed(1)} s (limit ${Number.isFinite(limitSeconds) ? `${limitSeconds.toFixed(0)} s` : 'none'}), ${megabytes.toFixed(0)} MB (limit ${LIMIT.megabytes} MB).`,
-  );
-  console.log(
-    `${coverage.cards} cards, ${tests} tests; the slow card has ${slowFound} outliers, ${others} are of other cards.`,
-  );
-  const isMet =
-    code === 0 &&
-    coverage.delivered === count &&
-    seconds <= limitSeconds &&
-    megabytes <= LIMIT.megabytes &&
-    slowFound > 0;
-  process.exitCode = isMet ? 0 : 1;
-} finally {
-  if (values.keep) console.log(folder);
-  else rmSync(folder, { recursive: true, force: true });
+/** One row: writes the documents, and reports them. Answers whether its limits are met. */
+async function row(command, count, makes) {
+  const folder = mkdtempSync(join(tmpdir(), 'gvb-fleet-bench-'));
+  try {
+    const slow = Math.floor(SLOW.place * count);
+    const bytes = write(folder, { command, count, slow, documentOf: makes() });
+    const { code, seconds, megabytes, report } = await reported(folder);
+    const { coverage, outliers, tests } = report;
+    const share = Math.max(count / LIMIT.documents, bytes.unpacked / (LIMIT.documents * LIMIT.documentBytes));
+    // A few documents take as long as the start of the command.
+    const isLarge = count >= LIMIT.documents || bytes.unpacked / count > LIMIT.documentBytes;
+    const limitSeconds = isLarge ? LIMIT.seconds * share : Infinity;
+    const limit = isLarge ? `${limitSeconds.toFixed(0)} s` : 'none';
+    const each = (all) => `${(all / count / 1e3).toFixed(1)} kB`;
+    const slowFound = outliers.filter(({ node }) => node === `n${slow}`).length;
+    console.log(
+      `${count} documents of ${command}, ${each(bytes.unpacked)} each (${each(bytes.packed)} packed), ${availableParallelism()} cores: ${seconds.toFixed(1)} s (limit ${limit}), ${(bytes.unpacked / seconds / 1e6).toFixed(1)} MB/s (limit of large ones ${(LIMIT_RATE / 1e6).toFixed(1)} MB/s), ${megabytes.toFixed(0)} MB (limit ${LIMIT.megabytes} MB).`,
+    );
+    console.log(
+      `${coverage.cards} cards, ${tests} tests; the slow card has ${slowFound} outliers, ${outliers.length - slowFound} are of other cards.`,
+    );
+    const isFound = code === 0 && coverage.delivered === count && slowFound > 0;
+    return isFound && seconds <= limitSeconds && megabytes <= LIMIT.megabytes;
+  } finally {
+    if (values.keep) console.log(folder);
+    else rmSync(folder, { recursive: true, force: true });
+  }
 }
+
+const rows = [
+  ['run', Number(values.documents), runs],
+  ['compare', Number(values.comparisons), comparisons],
+];
+for (const [command, count, makes] of rows) if (count > 0 && !(await row(command, count, makes))) process.exitCode = 1;
