@@ -8,6 +8,7 @@ import { nvidiaOnPciBus } from '../environment/pci.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import type { DriverProbe, NativeAddon, Target } from '../native/addon-types.js';
+import { leftInContext } from '../systems/kinds/pod/left-pods.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';
 import { type Interceptor, interceptors } from '../systems/proof/interception.js';
 import { type MissingFunction, missingFunctions } from '../systems/proof/missing-functions.js';
@@ -72,7 +73,8 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     interceptors: found,
     environment: request.system.environment(),
   };
-  const list = findings(facts);
+  const left = await leftInContext(facts.environment);
+  const list = [...findings(facts), ...(left === null ? [] : [leftFinding(left)])];
   return {
     schemaVersion: 1,
     kind: 'doctor',
@@ -93,6 +95,12 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     findings: list,
   };
 }
+
+const leftFinding = ({ text, fix }: { text: string; fix: string | null }): Finding => ({
+  severity: fix === null ? 'note' : 'warning',
+  text: `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`,
+  fix,
+});
 
 function trial({ simulatedFolder, timeoutMs }: DiagnosisRequest, facts: Facts): Promise<CheckpointTrial> | null {
   const { description, workerError, driverError, environment } = facts;

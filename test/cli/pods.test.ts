@@ -12,7 +12,7 @@ import { sha256 } from '../../lib/systems/proof/file-hash.js';
 import { type Fault, PodmanHost, TestCluster } from '../kubectl/cluster.js';
 import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
-import { emptyFolder, hasDriver, parseComparison, root, simulatedFolder, start } from './command.js';
+import { command, emptyFolder, hasDriver, parseComparison, root, simulatedFolder, start } from './command.js';
 import { withoutPodman } from './containers.js';
 
 const cannot = withoutPodman('systems of kind pod with a kubectl of ours');
@@ -32,10 +32,10 @@ interface Measured {
 function started(on: TestCluster, systems: readonly string[], words: readonly string[], sim = '') {
   const named = systems.flatMap((each) => ['--system', each]);
   const output = ['--output', join(emptyFolder(), 'out'), '--json', '-'];
-  const [command = '', ...more] = words;
+  const [name = '', ...more] = words;
   const [own, program] = [more.slice(0, more.indexOf('--')), more.slice(more.indexOf('--'))];
   const args = more.includes('--') ? [...own, ...named, ...output, ...program] : [...more, ...named, ...output];
-  return start([command, ...args], on.environment, sim);
+  return start([name, ...args], on.environment, sim);
 }
 
 async function measured(...run: Parameters<typeof started>): Promise<Measured> {
@@ -255,13 +255,20 @@ describe.skipIf(cannot)('pods', () => {
     expect(executed?.code).toBe(0);
   });
 
-  it('that a killed command left are named by the next one, and removed by what it advises', () => {
+  it('that a killed command left are named by the next one and by doctor, and removed by what they advise', async () => {
     const { on, document } = injected as Measured;
-    const [left = ''] = on.pods();
-    const name = /gvb-[^/]*(?=\.json)/.exec(left)?.[0] ?? 'none';
+    const [file = ''] = on.pods();
+    const name = /gvb-[^/]*(?=\.json)/.exec(file)?.[0] ?? 'none';
     const [, advice = ''] = /an earlier run left a pod: kubectl (delete pod \S+)/.exec(warningsOf(document)) ?? [];
     expect(advice).toBe(`delete pod ${name}`);
+    const findings = async () => {
+      const { stdout } = await command(['doctor', '--json', '-'], on.environment);
+      return (JSON.parse(stdout) as { findings: object[] }).findings;
+    };
+    const left = { severity: 'warning', text: 'An earlier run left a pod.', fix: `kubectl ${advice}` };
+    expect(await findings()).toContainEqual(left);
     execFileSync(on.kubectl, advice.split(' '), { env: { ...process.env, ...on.environment } });
+    expect(await findings()).not.toContainEqual(left);
   });
 
   it('leave nothing, neither in the cluster nor in podman', async () => {

@@ -24,14 +24,18 @@ interface KubectlOptions {
   context: string | undefined;
   namespace: string | undefined;
   caller: NodeJS.ProcessEnv;
+  /** How often a call is made that is not answered. Default: 4. */
+  tries?: number;
 }
 
 export class Kubectl {
   /** The command line before the subcommand. */
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  readonly #tries: number;
 
-  constructor({ program, context, namespace, caller }: KubectlOptions) {
+  constructor({ program, context, namespace, caller, tries = TRIES }: KubectlOptions) {
+    this.#tries = tries;
     this.argv = [
       program,
       ...(context === undefined ? [] : [`--context=${context}`]),
@@ -102,7 +106,7 @@ export class Kubectl {
     // It would end a wait, too.
     const limit = waitMs === undefined ? [`--request-timeout=${REQUEST_S}s`] : [];
     const more = { ...(input !== undefined && { input }), timeoutMs: (waitMs ?? 1_000 * REQUEST_S) + CLIENT_MS };
-    for (let left = TRIES; ; left--) {
+    for (let left = this.#tries; ; left--) {
       const finished = await this.#ask([...limit, ...words], more);
       if (finished.exit === 0 || left === 1 || !unanswered.test(finished.output)) return finished;
       await sleep(BETWEEN_MS);

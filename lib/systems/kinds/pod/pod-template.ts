@@ -110,7 +110,9 @@ const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const RUN = 'gpu-virt-bench/run';
 /** Who made it: a process identity as JSON. */
 export const OWNER = 'gpu-virt-bench/owner';
-export const SELECT_ALL = `${MANAGED_BY}=gpu-virt-bench`;
+const SELECT_ALL = `${MANAGED_BY}=gpu-virt-bench`;
+/** Pods of systems; those of a fleet belong to their Job. */
+export const SELECT_RUNS = `${SELECT_ALL},${RUN}`;
 export const selectRun = (runId: string): string => `${SELECT_ALL},${RUN}=${runId}`;
 
 /** Does nothing until the pod is deleted; the first process of a container ignores SIGTERM unless it handles it. */
