@@ -141,8 +141,30 @@ export class TestCluster {
     return this.pods().map((file) => (JSON.parse(read(file)) as { status: { phase: string } }).status.phase);
   }
 
+  /** PIDs of processes that reach this cluster, but what stands in for kubelets. */
+  clients(): string[] {
+    return readdirSync('/proc').filter((pid) => {
+      if (!/^\d+$/.test(pid)) return false;
+      try {
+        const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8');
+        return (
+          read('environ').includes(`KUBECONFIG=${this.config}\0`) && !/kubelet|podman|conmon/.test(read('cmdline'))
+        );
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  /** Names of all pods that were ever created, as podman knows them. */
+  created(): string[] {
+    const file = join(this.folder, 'created');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  }
+
   /** The arguments of every call. */
   calls(): string[][] {
+    if (!existsSync(join(this.folder, 'calls'))) return [];
     const lines = readFileSync(join(this.folder, 'calls'), 'utf8').trim().split('\n');
     return lines.map((line) => JSON.parse(line) as string[]);
   }

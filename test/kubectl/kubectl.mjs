@@ -183,6 +183,7 @@ function createPod(object, own) {
     standIn: {},
   };
   cluster.write(pod);
+  appendFileSync(join(cluster.folder, 'created'), `${cluster.podmanName(own, name)}\n`);
   const kubelet = spawn(
     process.execPath,
     [fileURLToPath(new URL('kubelet.mjs', import.meta.url)), process.env.KUBECONFIG, own, name],

@@ -11,6 +11,7 @@ const clientVariable =
 /** The connection failed: the call may be made again. */
 const unanswered =
   /unable to connect to the server|net\/http|connection refused|i\/o timeout|TLS handshake timeout|\bEOF\b|too many requests|etcdserver|internal error|unavailable|unable to return a response|unable to handle the request/i;
+export const MARK = 'GVB_KUBECTL_OF';
 const TRIES = 4;
 const BETWEEN_MS = 500;
 const REQUEST_S = 20;
@@ -24,6 +25,8 @@ interface KubectlOptions {
   context: string | undefined;
   namespace: string | undefined;
   caller: NodeJS.ProcessEnv;
+  /** Stands in the environment of every call, by which they are found. */
+  mark?: string;
   /** How often a call is made that is not answered. Default: 4. */
   tries?: number;
 }
@@ -34,7 +37,7 @@ export class Kubectl {
   readonly environment: Readonly<Record<string, string>>;
   readonly #tries: number;
 
-  constructor({ program, context, namespace, caller, tries = TRIES }: KubectlOptions) {
+  constructor({ program, context, namespace, caller, mark, tries = TRIES }: KubectlOptions) {
     this.#tries = tries;
     this.argv = [
       program,
@@ -42,9 +45,10 @@ export class Kubectl {
       ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
     ];
     const entries = Object.entries(caller).filter(([name]) => clientVariable.test(name));
-    this.environment = Object.fromEntries(
-      entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-    );
+    this.environment = Object.fromEntries([
+      ...entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      ...(mark === undefined ? [] : [[MARK, mark]]),
+    ]);
   }
 
   /** Creates the pod. A try whose answer was lost may have created it; its name is used once. */

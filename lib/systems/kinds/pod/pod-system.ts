@@ -23,7 +23,7 @@ import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, Sys
 import { FIRST_LOOK, NO_LIMITS, overLimit, SOLE_TENANT } from '../../system.js';
 import { type Adopted, adoptedFrom } from './adopted-limits.js';
 import { clockOffsetOf } from './pod-clock.js';
-import { Kubectl } from './kubectl.js';
+import { Kubectl, MARK } from './kubectl.js';
 import { leftPods } from './left-pods.js';
 import { LivingPod, PodFailed } from './living-pod.js';
 import type { PodOptions } from './pod-options.js';
@@ -34,6 +34,8 @@ const guardianProgram = join(packageRoot, 'dist/systems/kinds/pod/pod-guardian.j
 /** How often a pod is made anew that got another card. */
 const TRIES = 3;
 const NAME_LENGTH = 30;
+/** Tells the guardian that nothing is being created any more. */
+const OVER = 'over';
 /** How long a further tenant's pod may find no room beside the first: a scheduler looks again after some seconds. */
 const BESIDE_MS = 15_000;
 
@@ -81,7 +83,8 @@ export class PodSystem implements System {
       options.kubectl === null ? 'kubectl is not installed: install it, or give its path with kubectl=' : null;
     this.looksElsewhere = options.truth !== 'here';
     const { context, namespace, caller, template, node } = options;
-    this.#kubectl = new Kubectl({ program: options.kubectl ?? 'kubectl', context, namespace, caller });
+    const program = options.kubectl ?? 'kubectl';
+    this.#kubectl = new Kubectl({ program, context, namespace, caller, mark: this.#id });
     this.launcher = new PodLauncher({
       kubectl: this.#kubectl.argv,
       clientEnvironment: this.#kubectl.environment,
@@ -218,6 +221,7 @@ export class PodSystem implements System {
     const pods = [...this.#pods.values(), ...(truth ? [truth.pod] : [])];
     const left = (await Promise.all(pods.map((pod) => pod.remove()))).filter((each) => each !== null);
     this.#pods.clear();
+    this.#guardian?.note(OVER);
     left.push(...((await this.#guardian?.end()) ?? []));
     this.#guardian = null;
     if (left.length > 0) throw new BenchError('SYSTEM', `${this.name} could not be cleaned up: ${left.join('; ')}.`);
@@ -295,7 +299,7 @@ export class PodSystem implements System {
     const [program = '', ...options] = this.#kubectl.argv;
     this.#guardian ??= new CleanUpGuardian({
       program: guardianProgram,
-      argv: [selectRun(this.#id), program, ...options],
+      argv: [selectRun(this.#id), `${MARK}=${this.#id}`, program, ...options],
       environment: this.#kubectl.environment,
       what: 'pods',
     });
