@@ -6,23 +6,18 @@ import { BenchError } from '../errors/bench-error.js';
 import type { Target } from '../native/addon-types.js';
 import { packageRoot } from '../package-root.js';
 import { BoundedLog, LineSplitter } from '../workers/lines.js';
+import { Questions } from '../workers/questions.js';
 import { withStreams } from '../workers/with-streams.js';
 import type { TargetEnd } from './end-target.js';
 import type { GuardNote, GuardReply } from './guard-notes.js';
 
 const program = join(packageRoot, 'dist/checkpoint/checkpoint-guardian.js');
 
-interface Waiting {
-  resolve: (reply: GuardReply) => void;
-  reject: (error: Error) => void;
-}
-
 export class CheckpointGuardian {
   readonly #child: ChildProcess;
   readonly #log = new BoundedLog();
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #questions: Questions<GuardReply>;
   readonly #exit: Promise<unknown>;
-  #nextId = 0;
 
   /** `environment`: without a layer, so that nothing stands between it and the driver. */
   constructor({ simulatedDriver }: Target, environment: NodeJS.ProcessEnv) {
@@ -38,14 +33,12 @@ export class CheckpointGuardian {
     child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
     child.stdin.on('error', () => {});
     child.on('error', (error) => this.#log.append(error.message));
-    const replies = new LineSplitter((line) => {
-      const reply = JSON.parse(line) as GuardReply;
-      this.#waiting.get(reply.id)?.resolve(reply);
-      this.#waiting.delete(reply.id);
-    });
+    const questions = new Questions<GuardReply>((line) => child.stdin.write(line));
+    this.#questions = questions;
+    const replies = new LineSplitter((line) => questions.answer(line));
     child.stdout.on('data', (chunk: Buffer) => replies.push(chunk));
     this.#exit = once(child, 'exit').catch(() => undefined);
-    void this.#exit.then(() => this.#endWaiting());
+    void this.#exit.then(() => questions.end(this.#gone()));
   }
 
   /** Guards a process; rejects if it has ended. */
@@ -84,18 +77,9 @@ export class CheckpointGuardian {
   }
 
   #tell(note: GuardNote extends infer Each ? (Each extends GuardNote ? Omit<Each, 'id'> : never) : never) {
-    const id = this.#nextId++;
-    return new Promise<GuardReply>((resolve, reject) => {
-      const { exitCode, signalCode, pid } = this.#child;
-      if (pid === undefined || exitCode !== null || signalCode !== null) return reject(this.#gone());
-      this.#waiting.set(id, { resolve, reject });
-      this.#child.stdin?.write(`${JSON.stringify({ id, ...note })}\n`);
-    });
-  }
-
-  #endWaiting(): void {
-    for (const { reject } of this.#waiting.values()) reject(this.#gone());
-    this.#waiting.clear();
+    const { exitCode, signalCode, pid } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return Promise.reject(this.#gone());
+    return this.#questions.ask(note);
   }
 
   #gone(): BenchError {

@@ -2,7 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BoundedLog } from '../../workers/lines.js';
+import { BenchError } from '../../errors/bench-error.js';
+import { BoundedLog, LineSplitter } from '../../workers/lines.js';
+import { Questions } from '../../workers/questions.js';
 import { withStreams } from '../../workers/with-streams.js';
 
 /** Removing many things at once. */
@@ -17,10 +19,12 @@ interface GuardianRequest {
   what: string;
 }
 
-export class CleanUpGuardian {
+/** `Reply`: what it answers to questions, if it takes any. */
+export class CleanUpGuardian<Reply extends { id: number } = never> {
   readonly #child: ChildProcess;
   readonly #log = new BoundedLog();
   readonly #what: string;
+  readonly #questions: Questions<Reply>;
 
   constructor({ program, argv, environment, what }: GuardianRequest) {
     this.#what = what;
@@ -28,12 +32,16 @@ export class CleanUpGuardian {
     const child = withStreams(
       spawn(process.execPath, [program, ...argv], {
         env: environment,
-        stdio: ['pipe', 'ignore', 'pipe'],
+        stdio: 'pipe',
         detached: true,
       }),
     );
     child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
     child.stdin.on('error', () => {});
+    this.#questions = new Questions((line) => child.stdin.write(line));
+    const replies = new LineSplitter((line) => this.#questions.answer(line));
+    child.stdout.on('data', (chunk: Buffer) => replies.push(chunk));
+    child.once('exit', () => this.#questions.end(new BenchError('SYSTEM', `${this.#early}.`)));
     child.on('error', (error) => this.#log.append(error.message));
     this.#child = child;
   }
@@ -43,11 +51,26 @@ export class CleanUpGuardian {
     this.#child.stdin?.write(`${line}\n`);
   }
 
+  /** Asks it; rejects if it has ended. */
+  protected async ask(question: object): Promise<Reply> {
+    if (this.#hasEnded) throw new BenchError('SYSTEM', `${this.#early}.`);
+    return this.#questions.ask(question);
+  }
+
+  get #hasEnded(): boolean {
+    const { pid, exitCode, signalCode } = this.#child;
+    return pid === undefined || exitCode !== null || signalCode !== null;
+  }
+
+  get #early(): string {
+    const { exitCode, signalCode } = this.#child;
+    return `its guardian ended early: ${this.#log.lastLines(1)[0] ?? signalCode ?? `exit code ${exitCode}`}`;
+  }
+
   /** Answers what could not be removed. */
   async end(): Promise<string[]> {
-    const { pid, exitCode, signalCode } = this.#child;
-    if (pid === undefined || exitCode !== null || signalCode !== null)
-      return [`its guardian ended early: ${this.#log.lastLines(1)[0] ?? signalCode ?? `exit code ${exitCode}`}`];
+    const { pid } = this.#child;
+    if (this.#hasEnded) return [this.#early];
     const ended = once(this.#child, 'exit');
     this.#child.stdin?.end();
     const late = new AbortController();
