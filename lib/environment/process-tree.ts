@@ -1,5 +1,5 @@
 /** The processes below one, as /proc shows them. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 function textOf(path: string, encoding: BufferEncoding = 'latin1'): string | null {
   try {
@@ -63,4 +63,23 @@ export function variableOf(pid: number, name: string): string | null | undefined
   const start = `${name}=`;
   const found = environment.split('\0').find((entry) => entry.startsWith(start));
   return found?.slice(start.length) ?? null;
+}
+
+/** What its open files are: paths, or in the form `socket:[INODE]`. Empty where it has ended or belongs to somebody else. */
+export function openFilesOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return [];
+  }
+  return names.map((name) => {
+    try {
+      return readlinkSync(`${folder}/${name}`);
+    } catch {
+      // It has just been closed.
+      return '';
+    }
+  });
 }

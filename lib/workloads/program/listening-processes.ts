@@ -3,12 +3,12 @@
  * names where the port leads to a proxy or into a container, and what they started.
  */
 import { lookup } from 'node:dns/promises';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
 import { mpsPipeDirectory } from '../../native/start-remedy.js';
-import { mapsOf, nameOf, processesBelow, variableOf } from '../../environment/process-tree.js';
+import { mapsOf, nameOf, openFilesOf, processesBelow, variableOf } from '../../environment/process-tree.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { mountsOf } from './watch.js';
 
@@ -33,7 +33,7 @@ export async function processesServing(url: URL, named: number | null): Promise<
 /** Whether one of these processes listens at a TCP port, in its own network. */
 export const isListening = (pids: readonly number[]): boolean =>
   pids.some((pid) => {
-    const open = new Set(socketsOf(pid));
+    const open = new Set(openFilesOf(pid));
     return ['tcp', 'tcp6'].some((table) =>
       listeningSockets(`/proc/${pid}/net/${table}`).some((each) => open.has(each)),
     );
@@ -48,14 +48,11 @@ async function isHere(host: string): Promise<boolean> {
 function listeningAt(port: number): number[] {
   const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listeningSockets(`/proc/self/net/${table}`, port)));
   if (sockets.size === 0) return [];
-  return namesIn('/proc')
+  return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => socketsOf(pid).some((socket) => sockets.has(socket)));
+    .filter((pid) => openFilesOf(pid).some((socket) => sockets.has(socket)));
 }
-
-/** What the open files of a process are, in the form `socket:[INODE]`. */
-const socketsOf = (pid: number): string[] => namesIn(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
 
 /** Lists sockets that listen at a port or, if none is given, at any, in the same form. */
 function listeningSockets(table: string, port?: number): string[] {
@@ -71,21 +68,4 @@ function listeningSockets(table: string, port?: number): string[] {
     const isMeant = port === undefined || parseInt(local.split(':')[1] ?? '', 16) === port;
     return state === LISTEN && isMeant ? [`socket:[${inode}]`] : [];
   });
-}
-
-/** Lists a folder of /proc; empty for a process that has ended or belongs to somebody else. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function targetOf(link: string): string {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return '';
-  }
 }
