@@ -1,14 +1,14 @@
 /** A program of the user that from its first restore on only its guardian ends, with all its processes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors/message-of.js';
-import { type KeptProgram, STRAGGLER_MS } from '../workers/kept-program.js';
+import { type KeptProgram, type RunningProgram, STRAGGLER_MS } from '../workers/kept-program.js';
 import type { CheckpointGuardian } from './checkpoint-guarding.js';
 
 /** Who ends a program that may be restored from a checkpoint. */
-export interface ProgramEnding {
-  end(program: KeptProgram): Promise<void>;
+export interface ProgramEnding<Program extends RunningProgram = KeptProgram> {
+  end: (program: Program) => Promise<void>;
   /** Waits until all its processes have ended, and ends those that outlive the first one. */
-  endStragglers(program: KeptProgram): Promise<void>;
+  endStragglers: (program: Program) => Promise<void>;
   /** Why processes of the program were left alive; null if all ended. */
   readonly left: string | null;
   /** Whether it ends by SIGKILL when it is stopped. */

@@ -210,6 +210,11 @@ export abstract class Kept {
   }
 }
 
+/** What a program under a keeper and one in a container that stays have in common. */
+export type RunningProgram = Pick<KeptProgram, 'mainEnded' | 'done' | 'stdout' | 'stderr' | 'keeperPid' | 'stop'> & {
+  readonly begun: Promise<{ atNs: number } | null>;
+};
+
 /** A program in a process group of its own, away from the terminal, whose output is read. */
 export class KeptProgram extends Kept {
   readonly stdout: Readable;

@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Container } from './container/container.js';
+import type { ContainerProgram } from './container/container-program.js';
 
 export interface Ending {
   /** The end as text, e.g. "ended with exit code 3" or "was killed by SIGSEGV". */
@@ -35,6 +36,15 @@ export interface RemoteCommand {
   remove: () => Promise<string | null>;
 }
 
+/** Starts programs elsewhere so that they can be checkpointed and restored there. */
+export interface RestorableStart {
+  /** Why none can, with what to do; null: they can. */
+  refusal: () => Promise<string | null>;
+  /** The same for those with state on the GPU. */
+  gpuRefusal: () => Promise<string | null>;
+  start: (command: readonly string[], options: LaunchOptions) => ContainerProgram;
+}
+
 /** A process with everything that it started. */
 export interface LaunchedProcess {
   /** The PID on the coordinator's machine; null if the process could not be started, or runs elsewhere. */
@@ -60,6 +70,8 @@ export interface Launcher {
   start(command: readonly string[], options: LaunchOptions): LaunchedProcess;
   /** Takes the place of `start` where something else keeps the process; absent where `start` can start the command itself. */
   remote?(command: readonly string[], options: LaunchOptions): RemoteCommand;
+  /** Absent where what `remote` starts can never be checkpointed. */
+  readonly restorable?: RestorableStart;
   /** Where a process that it starts finds a file of this machine. */
   pathOf(file: string): string;
   /**

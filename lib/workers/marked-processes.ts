@@ -11,7 +11,7 @@ function carries(pid: string, text: string): boolean {
 }
 
 /** `text`: NAME=VALUE. */
-const markedProcesses = (text: string): number[] =>
+export const markedProcesses = (text: string): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && carries(name, text))
     .map(Number);

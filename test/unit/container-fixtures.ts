@@ -18,6 +18,6 @@ export const request = (change: Partial<ContainerRequest> = {}): ContainerReques
   cwd: '/',
   mounts: [],
   interactive: true,
-  files: { id: '/run/1.id', pid: '/run/1.pid', bundle: '/run/1.bundle' },
+  files: { id: '/run/1.id', pid: '/run/1.pid', bundle: '/run/1.bundle', log: '/run/1.log' },
   ...change,
 });

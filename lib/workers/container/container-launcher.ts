@@ -2,10 +2,11 @@
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from '../../errors/bench-error.js';
-import type { Launcher, LaunchOptions, RemoteCommand } from '../launcher.js';
+import type { Launcher, LaunchOptions, RemoteCommand, RestorableStart } from '../launcher.js';
 import { local } from '../local.js';
 import { type Ask, Container } from './container.js';
 import { ContainerProcess } from './container-process.js';
+import { ContainerProgram, type Keeping } from './container-program.js';
 import type { ContainerRequest, ContainerSource, Mount } from './container-type.js';
 import { missingMountPoints } from './mount-points.js';
 import { engineCommand } from './engine-command.js';
@@ -26,6 +27,10 @@ interface ContainerPlace {
   ask: Ask;
   /** Told what a container makes in the root file system of a bundle. */
   onMountPoints: (paths: readonly string[]) => void;
+  keeping: Keeping;
+  /** Why programs cannot be checkpointed: all, and those with state on the GPU. */
+  refusal: RestorableStart['refusal'];
+  gpuRefusal: RestorableStart['gpuRefusal'];
 }
 
 export class ContainerLauncher implements Launcher {
@@ -58,9 +63,8 @@ export class ContainerLauncher implements Launcher {
 
   /** `cwd` is mounted where it is; a program may write there. */
   remote(command: readonly string[], { environment, cwd = '/' }: LaunchOptions): RemoteCommand {
-    // The root folder is never mounted as a program's working directory.
-    const mounts = cwd === '/' ? [] : [{ source: cwd, target: cwd, readOnly: false }];
-    const { argv, client, container } = this.#made(command, { environment, cwd, interactive: false, mounts });
+    const how = { environment, cwd, interactive: false, mounts: mountsOf(cwd) };
+    const { argv, client, container } = this.#made(command, how);
     const { kind } = this.#place.source.runtime;
     return {
       argv,
@@ -75,6 +79,19 @@ export class ContainerLauncher implements Launcher {
     };
   }
 
+  get restorable(): RestorableStart {
+    const { refusal, gpuRefusal } = this.#place;
+    return { refusal, gpuRefusal, start: (command, options) => this.#restorable(command, options) };
+  }
+
+  #restorable(command: readonly string[], { environment, cwd = '/' }: LaunchOptions): ContainerProgram {
+    const { source, ask, keeping } = this.#place;
+    const how = { environment, cwd, interactive: false, mounts: mountsOf(cwd), stays: true };
+    const { argv, passed, container, files } = this.#made(command, how);
+    const own = argv.slice(1 + source.runtime.options.length);
+    return new ContainerProgram({ container, log: files.log, start: () => ask(own, passed), ask, keeping });
+  }
+
   /** A running container by name. */
   container(name: string): Container | undefined {
     return this.#living.get(name);
@@ -82,7 +99,7 @@ export class ContainerLauncher implements Launcher {
 
   #made(
     command: readonly string[],
-    { environment, ...how }: Pick<ContainerRequest, 'cwd' | 'interactive' | 'mounts'> & LaunchOptions,
+    { environment, ...how }: Pick<ContainerRequest, 'cwd' | 'interactive' | 'mounts' | 'stays'> & LaunchOptions,
   ) {
     const { source, prefix, directory, clientEnvironment, isSecret, ask } = this.#place;
     const name = `${prefix}${++this.#count}`;
@@ -94,7 +111,7 @@ export class ContainerLauncher implements Launcher {
       command,
       environment: Object.fromEntries(inside.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
       mounts: [...this.#place.mounts, ...how.mounts],
-      files: { id: file('id'), pid: file('pid'), bundle: file('bundle') },
+      files: { id: file('id'), pid: file('pid'), bundle: file('bundle'), log: file('log') },
     };
     const { argv, passed } =
       'bundle' in source.from
@@ -102,7 +119,7 @@ export class ContainerLauncher implements Launcher {
         : engineCommand(source, request, isSecret);
     const container = new Container(name, source.runtime, request.files, ask);
     this.#living.set(name, container);
-    return { argv, client: { ...clientEnvironment, ...passed }, container };
+    return { argv, client: { ...clientEnvironment, ...passed }, passed, container, files: request.files };
   }
 
   #bundleCommand(request: ContainerRequest, bundle: string) {
@@ -119,6 +136,9 @@ export class ContainerLauncher implements Launcher {
     return { argv: [program, ...options, ...run], passed: {} };
   }
 }
+
+/** The root folder is never mounted as a program's working directory. */
+const mountsOf = (cwd: string): Mount[] => (cwd === '/' ? [] : [{ source: cwd, target: cwd, readOnly: false }]);
 
 /** The configuration with an absolute root. Throws if the folder is not a bundle. */
 export function readBundle(bundle: string): OciConfig {

@@ -52,6 +52,8 @@ export interface ContainerRequest {
   /** Whether it reads stdin. */
   interactive: boolean;
   files: RuntimeFiles;
+  /** Whether it stays, and its output is in a file, so that it can be checkpointed. For podman alone. */
+  stays?: boolean;
 }
 
 /** Files that the runtime needs for one container until it has ended. */
@@ -61,4 +63,6 @@ export interface RuntimeFiles {
   pid: string;
   /** A folder for its OCI bundle. */
   bundle: string;
+  /** Output of a container that stays. */
+  log: string;
 }

@@ -8,7 +8,8 @@ interface Answer {
   output: string;
 }
 
-export type Ask = (argv: readonly string[]) => Promise<Answer>;
+/** `secret`: variables of the command's environment beside the usual ones. */
+export type Ask = (argv: readonly string[], secret?: Readonly<Record<string, string>>) => Promise<Answer>;
 
 /** First process of a container, as it was seen from outside when it had just been made. */
 export interface FirstProcess {
@@ -23,7 +24,8 @@ export interface FirstProcess {
  * Interval of the search for a container's first process: the container exists before that process becomes the program.
  */
 const LOOK_MS = 10;
-const gone = /no such container|does not exist|not found|no container with/i;
+/** What runtimes say of a container that is not there. */
+export const gone = /no such container|does not exist|not found|no container with/i;
 
 export class Container {
   readonly name: string;
@@ -72,6 +74,12 @@ export class Container {
     this.over();
     if (exit === 0 || gone.test(output)) return null;
     return `container ${this.name} could not be removed: ${output.trim().split('\n').at(-1) || `exit code ${exit}`}`;
+  }
+
+  /** Takes another process for its first one, as after a restore; null: it has none. */
+  renew(pid: number | null): void {
+    clearInterval(this.#timer);
+    this.#first = pid === null ? null : firstProcess(pid);
   }
 
   /** Call when the container has ended and its runtime has removed it. */

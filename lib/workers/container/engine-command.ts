@@ -23,7 +23,8 @@ export function engineCommand(
   const { kind } = runtime;
   const variables = Object.entries(request.environment);
   const options = [
-    '--rm',
+    // What is removed by itself cannot be checkpointed.
+    request.stays ? '--detach' : '--rm',
     // Nothing is fetched while something is measured.
     '--pull=never',
     `--name=${request.name}`,
@@ -37,6 +38,7 @@ export function engineCommand(
     ...(pid === 'host' ? ['--pid=host'] : []),
     ...(ipc === 'host' ? ['--ipc=host'] : []),
     ...particulars[kind as keyof typeof particulars],
+    ...(request.stays ? ['--log-driver=k8s-file', `--log-opt=path=${request.files.log}`] : []),
     ...gpuOptions(kind, gpu),
     ...request.mounts.map(mountOption),
     ...variables.map(([name, value]) => (isSecret(name) ? `--env=${name}` : `--env=${name}=${value}`)),

@@ -3,14 +3,15 @@ import type { CheckpointCall } from '../../native/addon-types.js';
 import type { Reading } from '../metrics/reading.js';
 import type { RunPhase } from '../program/run-phases.js';
 
-/** Once out and in again. Times of a call are sums over the processes. */
+/** Once out and in again. Times of a call are sums over the processes; of a container, of the whole command. */
 export interface CheckpointTurn {
   /** Processes of the program with a GPU context. */
   processes: number;
-  lockSeconds: number;
+  /** Null in a container, where it is a part of the checkpoint. */
+  lockSeconds: number | null;
   checkpointSeconds: number;
   restoreSeconds: number;
-  unlockSeconds: number;
+  unlockSeconds: number | null;
   /** From the begin of the restore; null where no answer was asked for. */
   answerSeconds: number | null;
   /** NVML: memory of its processes before; null if not listed. */
@@ -28,8 +29,13 @@ export interface Checkpointed {
   during: CheckpointCall | null;
 }
 
-const IN_CONTAINER =
-  'a program in a container is not checkpointed by exec: run it without one, or use `podman container checkpoint`, which needs CRIU 4 or later with its CUDA plugin';
+/** What is said of a program that is not checkpointed at all. */
+export const notCheckpointed = (reason: string): Checkpointed => ({
+  turns: [],
+  missing: { reason, status: 'unsupported' },
+  phases: [],
+  during: null,
+});
 
 /** The median over the turns of a run is the run's number. */
 export function readTurns(
@@ -38,9 +44,8 @@ export function readTurns(
   without: string,
   median: (values: readonly number[]) => number,
 ): Reading {
-  if (checkpointed === null) return { missing: IN_CONTAINER, status: 'unsupported' };
-  if (checkpointed.missing) return { missing: checkpointed.missing.reason, status: checkpointed.missing.status };
-  const values = checkpointed.turns.flatMap((turn) => of(turn) ?? []);
+  if (checkpointed?.missing) return { missing: checkpointed.missing.reason, status: checkpointed.missing.status };
+  const values = (checkpointed?.turns ?? []).flatMap((turn) => of(turn) ?? []);
   if (values.length === 0) return { missing: without, status: 'unsupported' };
   return { value: median(values) };
 }

@@ -5,21 +5,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
-import { GuardedProgram, outlives, type ProgramEnding } from '../../checkpoint/guarded-program.js';
+import { GuardedProgram, outlives } from '../../checkpoint/guarded-program.js';
 import { CHECKPOINTED, RUNNING, stateName } from '../../checkpoint/states.js';
 import { hasEnded, processesBelow } from '../../environment/process-tree.js';
-import { BenchError } from '../../errors/bench-error.js';
-import { messageOf } from '../../errors/message-of.js';
 import type { MeasureContext } from '../../metrics/core/metric.js';
 import { nativeStart } from '../../metrics/tenants/native-start.js';
 import type { CheckpointAnswer, CheckpointCall } from '../../native/addon-types.js';
-import { formatBytes } from '../../results/text/format-bytes.js';
 import type { KeptProgram } from '../../workers/kept-program.js';
-import type { Captured } from '../program/output.js';
-import { whenReady } from '../program/ready.js';
 import type { CheckpointPlan } from '../workload-type.js';
-import type { Checkpointed, CheckpointTurn } from './checkpoint-turn.js';
-import { freshLine } from './fresh-line.js';
+import type { CheckpointTurn } from './checkpoint-turn.js';
+import { Checkpointing, Refusal, type Surroundings } from './checkpointing.js';
 
 /** Within this, the end of a process that a call has killed is known. */
 const END_MS = 1_500;
@@ -29,46 +24,19 @@ const NS_PER_S = 1e9;
 const nowNs = (): number => Number(process.hrtime.bigint());
 const NOT_HERE = ': the driver does not checkpoint such a process (docs/exec.md has what it refuses)';
 
-interface Surroundings {
-  program: KeptProgram;
-  outputs: readonly Captured[];
-  cwd: string;
-  signal: AbortSignal;
-}
-
-/** What a call said that refused it. */
-class Refusal extends Error {
-  constructor(
-    message: string,
-    readonly status: 'failed' | 'unsupported',
-  ) {
-    super(message);
-  }
-}
-
-export class ProgramCheckpoints implements ProgramEnding {
-  readonly #plan: CheckpointPlan;
-  readonly #context: MeasureContext;
+export class ProgramCheckpoints extends Checkpointing<KeptProgram> {
   readonly #guardian: CheckpointGuardian;
   readonly #controller: Controller;
-  readonly #done: Checkpointed = { turns: [], missing: null, phases: [], during: null };
   readonly #guarded: GuardedProgram;
-  #isOut = false;
-  #work: Promise<void> = Promise.resolve();
-  #ending: Promise<void> | null = null;
 
   /** The guardian and the controller talk to the driver itself, whatever the system. */
   constructor(plan: CheckpointPlan, context: MeasureContext) {
+    super(plan, context);
     const target = { simulatedDriver: context.simulatedDriver };
     const native = nativeStart(context);
-    [this.#plan, this.#context] = [plan, context];
     this.#guardian = new CheckpointGuardian(target, native.environment);
     this.#controller = new Controller(native, target);
     this.#guarded = new GuardedProgram(this.#guardian, context.card?.uuid ?? null);
-  }
-
-  get done(): Checkpointed {
-    return this.#done;
   }
 
   get left(): string | null {
@@ -79,51 +47,27 @@ export class ProgramCheckpoints implements ProgramEnding {
     return this.#guarded.isGuarded;
   }
 
-  /** Whether it stayed checkpointed or locked, so that it cannot go on. */
-  get isOut(): boolean {
-    return this.#isOut;
-  }
-
-  /** Rejects only with the reason of the signal. */
-  async run(surroundings: Surroundings): Promise<void> {
-    const work = this.#turns(surroundings).catch((error: unknown) => {
-      if (surroundings.signal.aborted) return;
-      const isMissing = error instanceof BenchError && error.code === 'FUNCTION_MISSING';
-      const status = error instanceof Refusal ? error.status : isMissing ? 'unsupported' : 'failed';
-      this.#done.missing = { reason: messageOf(error), status };
-    });
-    this.#work = work;
-    await work;
-    surroundings.signal.throwIfAborted();
-  }
-
-  /** Ends the program, by its guardian if it was ever restored. A call that goes on is waited for. */
-  end(program: KeptProgram): Promise<void> {
-    return (this.#ending ??= this.#end(program));
-  }
-
   async endStragglers(program: KeptProgram): Promise<void> {
     if (this.#guarded.isGuarded && (await outlives(program))) await this.end(program);
   }
 
-  /** Ends what is left, and says what could not be ended. */
   async close(): Promise<void> {
     await this.#controller.stop();
-    for (const left of await this.#guardian.close()) this.#context.leftBehind(left);
+    for (const left of await this.#guardian.close()) this.context.leftBehind(left);
   }
 
-  async #end(program: KeptProgram): Promise<void> {
+  protected async ended(program: KeptProgram): Promise<void> {
     if (!this.#guarded.isGuarded) program.stop();
-    await this.#work;
+    await this.work;
     if (this.#guarded.isGuarded) await this.#guarded.end(program);
   }
 
-  async #turns(surroundings: Surroundings): Promise<void> {
+  protected async turns(surroundings: Surroundings<KeptProgram>): Promise<void> {
     await this.#controller.warm(WARM_MS);
-    for (let n = 0; n < this.#plan.repeat; n++) await this.#turn(surroundings);
+    for (let n = 0; n < this.plan.repeat; n++) await this.#turn(surroundings);
   }
 
-  async #turn(surroundings: Surroundings): Promise<void> {
+  async #turn(surroundings: Surroundings<KeptProgram>): Promise<void> {
     const { program, signal } = surroundings;
     const keeper = program.keeperPid as number;
     const pids = await this.#gpuProcesses(keeper);
@@ -132,7 +76,7 @@ export class ProgramCheckpoints implements ProgramEnding {
         'no process of the program had a GPU context when it was ready: let `ready` be what it does after its first work on the GPU',
         'failed',
       );
-    const gpuBytes = await this.#gpuBytes(pids);
+    const gpuBytes = await this.gpuBytes(pids);
     signal.throwIfAborted();
     const lockNs = nowNs();
     const lockSeconds = await this.#all('lock', pids);
@@ -142,28 +86,28 @@ export class ProgramCheckpoints implements ProgramEnding {
       throw error;
     });
     const outNs = nowNs();
-    this.#isOut = true;
+    this.isOut = true;
     await this.#expect(CHECKPOINTED, pids);
-    const restBytes = await this.#gpuBytes(pids);
-    await sleep(1_000 * this.#plan.holdSeconds, undefined, { signal });
-    await this.#mustFit(gpuBytes === null ? 0 : gpuBytes - (restBytes ?? 0));
+    const restBytes = await this.gpuBytes(pids);
+    await sleep(1_000 * this.plan.holdSeconds, undefined, { signal });
+    await this.mustFit(gpuBytes === null ? 0 : gpuBytes - (restBytes ?? 0));
     signal.throwIfAborted();
     if (!(await this.#guarded.noteRestore(program, pids)))
       throw new Refusal('it was not restored: it is being ended', 'failed');
     const restoreNs = nowNs();
     const restoreSeconds = await this.#all('restore', pids);
-    const answered = this.#answer(surroundings);
+    const answered = this.answer(surroundings);
     const unlockSeconds = await this.#all('unlock', pids);
     const inNs = nowNs();
     await this.#expect(RUNNING, pids);
-    this.#isOut = false;
+    this.isOut = false;
     const answerNs = await answered();
-    this.#done.phases.push(
+    this.done.phases.push(
       { name: 'checkpoint', fromNs: lockNs, toNs: outNs },
       { name: 'checkpointed', fromNs: outNs, toNs: restoreNs },
       { name: 'restore', fromNs: restoreNs, toNs: inNs },
     );
-    this.#done.turns.push({
+    this.done.turns.push({
       processes: pids.length,
       lockSeconds,
       checkpointSeconds,
@@ -175,18 +119,6 @@ export class ProgramCheckpoints implements ProgramEnding {
     } satisfies CheckpointTurn);
   }
 
-  /** Waits for the first answer, of which nothing counts that came before the call. */
-  #answer({ outputs, cwd, signal }: Surroundings): () => Promise<number | null> {
-    const { answer } = this.#plan;
-    if (answer === null) return () => Promise.resolve(null);
-    if (answer.by === 'line') {
-      const seen = freshLine(answer.text, outputs, signal);
-      seen.catch(() => undefined); // whoever waits for it sees it
-      return () => seen;
-    }
-    return () => whenReady(answer, { cwd, outputs, signal });
-  }
-
   /** Processes that have a context: a restore thread tells them from those that only loaded the driver. */
   async #gpuProcesses(keeper: number): Promise<number[]> {
     const found: number[] = [];
@@ -195,47 +127,30 @@ export class ProgramCheckpoints implements ProgramEnding {
     return found;
   }
 
-  /** Null if NVML lists none of them. */
-  async #gpuBytes(pids: readonly number[]): Promise<number | null> {
-    const all = await Promise.all(pids.map((pid) => this.#context.truth?.processMemory(pid) ?? null));
-    const known = all.filter((bytes) => bytes !== null);
-    return known.length === 0 ? null : known.reduce((sum, bytes) => sum + bytes, 0);
-  }
-
-  /** A restore that finds no room fails for ever. */
-  async #mustFit(bytes: number): Promise<void> {
-    const free = (await this.#context.truth?.cardMemory())?.freeBytes ?? Infinity;
-    if (free < bytes)
-      throw new Refusal(
-        `it was not restored: it needs ${formatBytes(bytes)} of the GPU, of which others left ${formatBytes(free)}`,
-        'failed',
-      );
-  }
-
   /** The sum of the call's times over the processes. */
   async #all(call: CheckpointCall, pids: readonly number[]): Promise<number> {
     let ns = 0;
     for (const pid of pids) {
-      this.#done.during = call;
+      this.done.during = call;
       const answer = await this.#controller.call(call, pid).catch((error: unknown) => {
-        this.#done.during = null;
+        this.done.during = null;
         throw error;
       });
       if (answer.code !== 0) throw await this.#refusal(call, pid, answer);
       ns += answer.tookNs;
     }
-    this.#done.during = null;
+    this.done.during = null;
     return ns / NS_PER_S;
   }
 
   async #refusal(call: CheckpointCall, pid: number, { name, code }: CheckpointAnswer): Promise<Refusal> {
     const said = `${call} of process ${pid} returned ${name} (${code})`;
     if (code === 801) {
-      this.#done.during = null;
+      this.done.during = null;
       return new Refusal(said + NOT_HERE, 'unsupported');
     }
     if (await endsSoon(pid)) return new Refusal(`process ${pid} ended in its ${call}: ${said}`, 'failed');
-    this.#done.during = null;
+    this.done.during = null;
     return new Refusal(said, 'failed');
   }
 

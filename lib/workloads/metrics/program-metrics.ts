@@ -23,8 +23,8 @@ interface ProgramMetric extends Kind {
 const known = (value: number | null | undefined, missing: string): Reading =>
   value === null || value === undefined ? { missing } : { value };
 
-/** Nobody counts what a program used that a daemon started. */
-const NOT_BELOW = 'its processes were children of the daemon of a container runtime, so what they used is not known';
+/** Nobody counts what a program used that a daemon started, or that a restore made anew. */
+const NOT_BELOW = 'its processes were not below the client of its container runtime, so what they used is not known';
 
 /** `counter` of NVML, or integrated `power`. */
 const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
@@ -32,6 +32,8 @@ const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
 ];
 
 const isCheckpointed = ({ checkpoint }: Workload): boolean => checkpoint !== undefined;
+const IN_COMMAND =
+  'podman checkpoints and restores a container by one command each, which does not say how long this part took';
 const NOT_LISTED = 'NVML listed no process of the program with memory';
 
 /** The median over a run's checkpoints. */
@@ -75,14 +77,14 @@ const table = {
     direction: 'lower',
     question: 'How long does the driver take to stop the GPU work of all its processes for a checkpoint?',
     about: 'time of the lock calls of a checkpoint, over all its processes',
-    ...ofTurns(({ lockSeconds }) => lockSeconds),
+    ...ofTurns(({ lockSeconds }) => lockSeconds, IN_COMMAND),
   },
   'checkpoint-time': {
     name: 'checkpoint time',
     unit: 's',
     direction: 'lower',
     question: 'How long does the driver take to move the GPU state of all its processes to the host?',
-    about: 'time of the checkpoint calls, over all its processes',
+    about: 'time of the checkpoint calls, over all its processes; in a container, of `podman container checkpoint`',
     ...ofTurns(({ checkpointSeconds }) => checkpointSeconds),
   },
   'checkpoint-freed': {
@@ -98,7 +100,7 @@ const table = {
     unit: 's',
     direction: 'lower',
     question: 'How long does the driver take to move the GPU state of all its processes back?',
-    about: 'time of the restore calls, over all its processes',
+    about: 'time of the restore calls, over all its processes; in a container, of `podman container restore`',
     ...ofTurns(({ restoreSeconds }) => restoreSeconds),
   },
   'restore-unlock': {
@@ -107,7 +109,7 @@ const table = {
     direction: 'lower',
     question: 'How long does the driver take to let all its processes go on after a restore?',
     about: 'time of the unlock calls after a restore, over all its processes',
-    ...ofTurns(({ unlockSeconds }) => unlockSeconds),
+    ...ofTurns(({ unlockSeconds }) => unlockSeconds, IN_COMMAND),
   },
   'restore-answer': {
     name: 'first answer after a restore',

@@ -1,13 +1,13 @@
 /** One run of a program: from its start until nothing of it is left. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keeperOrThrow, witnessLibrary } from '../../native/load.js';
-import { GRACE_MS, KeptProgram, leftText, type Outcome, STRAGGLER_MS, type Used } from '../../workers/kept-program.js';
+import { witnessLibrary } from '../../native/load.js';
+import { GRACE_MS, leftText, type Outcome, type Used } from '../../workers/kept-program.js';
 import type { Launcher, RemoteCommand } from '../../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from '../metrics/extract.js';
-import type { Checkpointed } from '../checkpoint/checkpoint-turn.js';
-import type { ProgramEnding } from '../../checkpoint/guarded-program.js';
+import { type Checkpointed, notCheckpointed } from '../checkpoint/checkpoint-turn.js';
 import type { RotatingProgram } from '../../checkpoint/rotating-program.js';
+import { BoxedCheckpoints } from '../checkpoint/boxed-checkpoints.js';
 import type { ProgramCheckpoints } from '../checkpoint/program-checkpoints.js';
 import type { GpuRecord } from '../round/gpu-record.js';
 import { Captured } from './output.js';
@@ -17,6 +17,7 @@ import { readinessText, readyTooEarly, whenReady } from './ready.js';
 import type { NotReady } from './ready-look.js';
 import { phasesOf, type RunPhase, withinReady } from './run-phases.js';
 import type { SeenProcess } from '../proof/seen-process.js';
+import { startProgram, type StartedProgram } from './started-program.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
 import { type Witness, witnessOf } from '../proof/witness.js';
 import type { Readiness, Workload } from '../workload-type.js';
@@ -38,7 +39,9 @@ export interface RunRequest {
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
   /** Checkpoints the program when it is ready, and then ends it. The caller closes it. */
-  checkpoints?: ProgramCheckpoints | undefined;
+  checkpoints?: ProgramCheckpoints | BoxedCheckpoints | undefined;
+  /** Why a program that should be checkpointed is not. */
+  uncheckpointed?: string | undefined;
   /** Lets the program begin in its first turn, and ends it. Its time counts from when it waits. */
   turns?: RotatingProgram | undefined;
   /** Called when the program has printed something on stdout; of CLOCK_MONOTONIC. */
@@ -78,8 +81,6 @@ export interface Run {
 const SHORTEST_OUTLIVED_S = 0.01;
 const outlivedText = (seconds: number): string =>
   `processes that it started ran for ${seconds.toFixed(2)} s after its first one had ended: the wall time includes them`;
-/** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
-const REMOVAL_MS = 20_000;
 const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set(), unfollowed: new Set() };
 
 /** Runs a program once. Rejects only with the reason of the signal. In any case nothing of the program is left. */
@@ -89,10 +90,12 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   const early = workload.ready && (await readyTooEarly(workload.ready, { cwd: workload.cwd, outputs: [], signal }));
   if (early) return failedRun(`the time to ready cannot be measured: ${early}`);
   const before = await fileStates(workload.metrics, workload.cwd);
-  const { launcher, argvPrefix, environment } = request;
-  const remote = launcher.remote?.([...argvPrefix, ...workload.argv], { environment, cwd: workload.cwd }) ?? null;
+  const { launcher, argvPrefix, environment, checkpoints } = request;
+  const isBoxed = checkpoints instanceof BoxedCheckpoints;
+  const options = { environment, cwd: workload.cwd };
+  const remote = isBoxed ? null : (launcher.remote?.([...argvPrefix, ...workload.argv], options) ?? null);
   // What is in a container is looked at from outside: its image may have another C library.
-  const witness = remote ? null : await witnessOf(witnessLibrary());
+  const witness = remote || isBoxed ? null : await witnessOf(witnessLibrary());
   try {
     return await startedRun(request, { before, witness, remote });
   } finally {
@@ -113,20 +116,17 @@ interface Beginning {
   remote: RemoteCommand | null;
 }
 
-async function startedRun(request: RunRequest, { before, witness, remote }: Beginning): Promise<Run> {
+async function startedRun(request: RunRequest, { before, witness, remote: command }: Beginning): Promise<Run> {
   const { workload, argvPrefix, environment, logs, signal, checkpoints, turns, onOutput } = request;
-  const ending = endingOf(request);
-  const here = witness ? witness.variables(environment) : environment;
-  const program = new KeptProgram(remote?.argv ?? [...argvPrefix, ...workload.argv], {
-    keeper: keeperOrThrow(),
-    environment: remote?.environment ?? here,
-    cwd: remote ? '/' : workload.cwd,
-    stragglerMs: remote ? REMOVAL_MS : STRAGGLER_MS,
-    // The runtime ends it before: a client that is killed leaves its container behind.
-    graceMs: remote ? GRACE_MS + REMOVAL_MS : GRACE_MS,
-    isGuardable: ending !== undefined,
-    waits: turns !== undefined,
+  const started = startProgram({
+    command: [...argvPrefix, ...workload.argv],
+    cwd: workload.cwd,
+    environment: witness ? witness.variables(environment) : environment,
+    remote: command,
+    checkpoints,
+    turns,
   });
+  const { program, remote, ending } = started;
   if (onOutput) program.stdout.on('data', () => onOutput(Number(process.hrtime.bigint())));
   const captured = {
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
@@ -134,7 +134,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   };
   const isMps = request.expected.usesMps === true;
   const watch =
-    program.keeperPid === null
+    program.keeperPid === null && !remote
       ? null
       : new Watch(program.keeperPid, {
           container: remote?.where(),
@@ -142,9 +142,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
           readsMpsPipes: isMps,
         });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
-  turns?.enter(program);
-  const course = await followed(request, program, captured, remote);
-  await ending?.endStragglers(program);
+  const course = await followed(request, started, captured);
+  await started.endStragglers();
   const outcome = await program.done;
   const left = (await remote?.remove()) ?? null;
   const watched = watch?.stop() ?? NOTHING_WATCHED;
@@ -192,7 +191,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     }),
     extracted,
     phases: withinReady(phasesOf(course, toNs), checkpoints?.done.phases ?? []),
-    checkpointed: checkpoints?.done ?? null,
+    checkpointed:
+      checkpoints?.done ?? (request.uncheckpointed === undefined ? null : notCheckpointed(request.uncheckpointed)),
   };
 }
 
@@ -213,17 +213,13 @@ interface Course {
   wasKilled: boolean;
 }
 
-const endingOf = ({ checkpoints, turns }: RunRequest): ProgramEnding | undefined => checkpoints ?? turns;
-
 /** Follows a run until its first process has ended, by itself or because it was stopped. */
 async function followed(
   request: RunRequest,
-  program: KeptProgram,
+  { program, remote, ending, end, checkpoint }: StartedProgram,
   captured: { stdout: Captured; stderr: Captured },
-  remote: RemoteCommand | null,
 ): Promise<Course> {
   const { workload, whileReady, checkpoints, turns, onWaiting, gpu, beside, signal } = request;
-  const ending = endingOf(request);
   const course: Course = {
     fromNs: turns ? Number(process.hrtime.bigint()) : null,
     readyNs: null,
@@ -242,8 +238,7 @@ async function followed(
     course.stoppedBecause ??= because;
     course.stoppedNs ??= Number(process.hrtime.bigint());
     halted.abort();
-    if (ending) void ending.end(program);
-    else program.stop();
+    end();
     if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
   };
   const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
@@ -266,7 +261,7 @@ async function followed(
       },
     });
     const outputs = [captured.stdout, captured.stderr];
-    await checkpoints?.run({ program, outputs, cwd: workload.cwd, signal: living });
+    await checkpoint({ outputs, cwd: workload.cwd, signal: living });
     if (checkpoints?.isOut) return stop('ready');
     course.serving = 'now';
     await whileReady?.(living, course.fromNs ?? 0);

@@ -44,7 +44,7 @@ interface Followed {
 const nowNs = (): number => Number(process.hrtime.bigint());
 
 export class Watch {
-  readonly #root: number;
+  readonly #root: number | null;
   readonly #container: RemotePlace | undefined;
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
@@ -56,8 +56,8 @@ export class Watch {
   #residentBytes: number | null = null;
   #timer: NodeJS.Timeout;
 
-  /** Watches what is below the process `root`, and in the container. */
-  constructor(root: number, { container, onGpu = () => {}, readsMpsPipes = false }: WatchOptions = {}) {
+  /** Watches what is below the process `root`, if there is one, and in the container. */
+  constructor(root: number | null, { container, onGpu = () => {}, readsMpsPipes = false }: WatchOptions = {}) {
     [this.#root, this.#container, this.#onGpu, this.#readsMpsPipes] = [root, container, onGpu, readsMpsPipes];
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
@@ -86,7 +86,7 @@ export class Watch {
   }
 
   #processes(): number[] {
-    const below = processesBelow(this.#root);
+    const below = this.#root === null ? [] : processesBelow(this.#root);
     const first = this.#container?.first?.pid;
     const pids = first === undefined || below.includes(first) ? below : [...below, first, ...processesBelow(first)];
     for (const pid of pids) if (this.#pids.size < MOST_PIDS) this.#pids.add(pid);

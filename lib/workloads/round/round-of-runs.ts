@@ -12,6 +12,7 @@ import { mustSucceed } from '../../systems/process/command.js';
 import { interceptors } from '../../systems/proof/interception.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
 import { coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
+import { BoxedCheckpoints } from '../checkpoint/boxed-checkpoints.js';
 import { ProgramCheckpoints } from '../checkpoint/program-checkpoints.js';
 import { decidingValue } from '../metrics/deciding.js';
 import { meantGpus, programEnvironment } from '../program/program-environment.js';
@@ -254,9 +255,7 @@ class Runner {
     const logs = logsOf && `${logsOf(this.#workload.name, system.name)}/${name}`;
     const gpu = monitor.record(logs !== null && this.#workload.monitor.csv ? `${logs}.monitor.csv` : null);
     const load = this.#workload.load && new ServedLoad(this.#workload.load, logs && `${logs}.requests.jsonl`);
-    const { checkpoint } = this.#workload;
-    const isRemote = system.launcher.remote !== undefined;
-    const checkpoints = checkpoint && !isRemote ? new ProgramCheckpoints(checkpoint, this.#context) : undefined;
+    const { checkpoints, uncheckpointed } = await this.#checkpoints();
     const run = await runOnce({
       workload: this.#workload,
       argvPrefix: system.argvPrefix(),
@@ -268,6 +267,7 @@ class Runner {
       ...(load && { whileReady: (own, fromNs) => load.run(own, fromNs) }),
       onWaiting: saidWhileWaiting(this.#context, this.#workload.name, what, index / of),
       checkpoints,
+      uncheckpointed,
       signal,
     }).finally(() => checkpoints?.close());
     const served = (await load?.finish()) ?? null;
@@ -282,6 +282,18 @@ class Runner {
         run.proof.state === 'outside' ? `layer not active: ${run.proof.detail}` : null,
       );
     return run.failure;
+  }
+
+  /** Who checkpoints the program of a run, or why nobody does; neither where it is not asked for. */
+  async #checkpoints(): Promise<{ checkpoints?: ProgramCheckpoints | BoxedCheckpoints; uncheckpointed?: string }> {
+    const { checkpoint } = this.#workload;
+    if (!checkpoint) return {};
+    const { remote, restorable } = this.#context.system.launcher;
+    if (remote === undefined) return { checkpoints: new ProgramCheckpoints(checkpoint, this.#context) };
+    if (restorable === undefined) return { uncheckpointed: 'exec does not checkpoint programs in pods' };
+    const refusal = await restorable.refusal();
+    if (refusal !== null) return { uncheckpointed: refusal };
+    return { checkpoints: new BoxedCheckpoints(checkpoint, this.#context, restorable) };
   }
 }
 

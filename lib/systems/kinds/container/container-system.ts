@@ -9,7 +9,7 @@ import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
 import { UsageError } from '../../../errors/usage-error.js';
 import { packageRoot } from '../../../package-root.js';
-import type { Container } from '../../../workers/container/container.js';
+import type { Ask, Container } from '../../../workers/container/container.js';
 import { ContainerLauncher } from '../../../workers/container/container-launcher.js';
 import type { ContainerSource, Mount } from '../../../workers/container/container-type.js';
 import { CONTAINER_VARIABLE } from '../../../workers/container/container-variable.js';
@@ -28,6 +28,7 @@ import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, Sys
 import { FIRST_LOOK, SOLE_TENANT } from '../../system.js';
 import { NotActive } from '../../proof/not-active.js';
 import { Guardian } from './container-guarding.js';
+import { checkpointRefusal, gpuCheckpointRefusal } from './container-checkpoints.js';
 import { gpuAccess } from './container-gpu.js';
 import { refusalOf } from './container-refusal.js';
 import { inContainer, sameFiles, sameGpu } from './container-proofs.js';
@@ -130,11 +131,13 @@ export class ContainerSystem implements System {
     const { access, refused } = await gpuAccess(this.#options, run);
     const source: ContainerSource = { ...this.#options, runtime: runtimeProgram(this.#options.runtime), gpu: access };
     const clientEnvironment = this.#clientEnvironment();
-    const ask = async (argv: readonly string[]) =>
+    const ask: Ask = async (argv, secret = {}) =>
       runCommand([source.runtime.program, ...source.runtime.options, ...argv], {
-        environment: clientEnvironment,
+        environment: { ...clientEnvironment, ...secret },
         cwd: '/',
       });
+    const checkpoints = { runtime: this.#options.runtime, ask, environment: clientEnvironment };
+    const keeper = () => prepared.guardian as Guardian;
     const launcher = new ContainerLauncher({
       source,
       prefix,
@@ -144,6 +147,13 @@ export class ContainerSystem implements System {
       isSecret,
       ask,
       onMountPoints: (paths) => prepared.guardian?.noteMountPoints(paths),
+      keeping: {
+        checkpoint: (name) => keeper().checkpoint(name),
+        restore: (name) => keeper().restore(name),
+        remove: (name) => keeper().remove(name),
+      },
+      refusal: once(() => checkpointRefusal(checkpoints)),
+      gpuRefusal: once(() => gpuCheckpointRefusal(checkpoints)),
     });
     const prepared: Prepared = {
       run,
@@ -226,10 +236,7 @@ export class ContainerSystem implements System {
   }
 
   /** Records for the document the properties by which containers with the same settings may differ. */
-  async #record(
-    { from, gpu }: ContainerSource,
-    ask: (argv: readonly string[]) => Promise<{ exit: number | null; output: string }>,
-  ): Promise<Record<string, string>> {
+  async #record({ from, gpu }: ContainerSource, ask: Ask): Promise<Record<string, string>> {
     const version = (await ask(['--version'])).output.trim().split('\n')[0] ?? '';
     const common = { 'container.runtime': version, 'container.gpu': gpu.by === 'cdi' ? `cdi ${gpu.device}` : gpu.by };
     if ('bundle' in from) {
@@ -263,6 +270,12 @@ export class ContainerSystem implements System {
     signal?.throwIfAborted();
     return exitCode === 0 ? null : refusalOf(how, log.lastLines(3));
   }
+}
+
+/** What was found the first time stays so. */
+function once<Found>(find: () => Promise<Found>): () => Promise<Found> {
+  let found: Promise<Found> | null = null;
+  return () => (found ??= find());
 }
 
 const withoutHost = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
