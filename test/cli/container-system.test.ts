@@ -1,32 +1,15 @@
 /** The whole path of a container system, with a runtime that is a script of ours. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { sha256 } from '../../lib/systems/proof/file-hash.js';
 import { passing } from '../waiting.js';
-import { emptyFolder, parseComparison, processesOf, root, start } from './command.js';
-import { cannotUnshare } from './containers.js';
+import { emptyFolder, parseComparison, processesOf, start } from './command.js';
+import { cannotUnshare, fakeRuntime } from './containers.js';
 
 const cannot = cannotUnshare('systems of kind container with a fake runtime');
 const layer = interposerLibrary() as string;
-
-function fakeRuntime() {
-  const folder = emptyFolder();
-  const program = join(folder, 'podman');
-  copyFileSync(join(root, 'test/cli/fixtures/fake-podman.sh'), program);
-  const state = join(folder, 'state');
-  mkdirSync(join(state, 'containers'), { recursive: true });
-  return {
-    program,
-    state,
-    calls: () =>
-      readFileSync(join(state, 'calls'), 'utf8')
-        .split('\n\n')
-        .map((call) => call.split('\n')),
-    containers: () => readdirSync(join(state, 'containers')),
-  };
-}
 
 const system = (program: string, more = '', image = 'there') =>
   `container:name=boxed,runtime=${program},runtimeOptions=--runtime-option=1,args=--ulimit=nofile=1024,image=${image}${more}`;

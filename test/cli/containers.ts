@@ -1,8 +1,8 @@
 /** Whether this machine can make containers, and a root file system for them. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { addonFile, simulatedFolder } from './command.js';
+import { addonFile, emptyFolder, root, simulatedFolder } from './command.js';
 
 const succeeds = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
@@ -44,4 +44,24 @@ export function makeRoot(rootfs: string): void {
     mkdirSync(join(rootfs, dirname(library)), { recursive: true });
     cpSync(realpathSync(library), join(rootfs, library));
   }
+}
+
+/** A runtime that is a script of ours (fixtures/fake-podman.sh), in a folder of its own. */
+export function fakeRuntime() {
+  const folder = emptyFolder();
+  const program = join(folder, 'podman');
+  copyFileSync(join(root, 'test/cli/fixtures/fake-podman.sh'), program);
+  copyFileSync(join(root, 'test/cli/fixtures/podman-stay.sh'), join(folder, 'podman-stay.sh'));
+  const state = join(folder, 'state');
+  mkdirSync(join(state, 'containers'), { recursive: true });
+  return {
+    folder,
+    program,
+    state,
+    calls: () =>
+      readFileSync(join(state, 'calls'), 'utf8')
+        .split('\n\n')
+        .map((call) => call.split('\n')),
+    containers: () => readdirSync(join(state, 'containers')),
+  };
 }

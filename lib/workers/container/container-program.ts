@@ -152,7 +152,7 @@ export class ContainerProgram {
   #look(): void {
     this.#log.read();
     const pid = this.#boxed.container.first?.pid;
-    if (pid === undefined || this.#isOut || !hasEnded(pid)) return;
+    if (pid === undefined || this.#isOut || this.#removal !== null || !hasEnded(pid)) return;
     clearInterval(this.#timer);
     void this.#ended(nowNs());
   }
