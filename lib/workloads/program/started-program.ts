@@ -23,7 +23,7 @@ export interface StartedProgram {
 interface Start {
   command: readonly string[];
   cwd: string;
-  /** Of a program that is started here, and of one in a container. */
+  /** Environment of the program, also of one in a container that stays. */
   environment: NodeJS.ProcessEnv;
   remote: RemoteCommand | null;
   checkpoints: ProgramCheckpoints | BoxedCheckpoints | undefined;

@@ -12,7 +12,7 @@ const WHERE =
   'Debian 13 and Fedora 41 have it as criu, Debian 12 has 3.17; else build it from github.com/checkpoint-restore/criu';
 
 interface Surroundings {
-  /** As the settings name it, and of which kind it is. */
+  /** Its name in the settings, and its kind. */
   runtime: { name: string; kind: string };
   ask: Ask;
   /** Environment of the runtime's client, where CRIU looks for its programs. */

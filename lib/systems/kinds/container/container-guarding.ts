@@ -10,7 +10,7 @@ const program = join(packageRoot, 'dist/systems/kinds/container/container-guardi
 export interface KeepingRequest {
   id: number;
   what: 'checkpoint' | 'restore' | 'remove';
-  /** Of the container. */
+  /** Name of the container. */
   name: string;
 }
 

@@ -13,7 +13,7 @@ export interface Said {
 }
 
 /** What is needed to end a container; a test has its own. */
-export interface ContainerMeans {
+interface ContainerMeans {
   podman: (argv: readonly string[]) => Said;
   /** PIDs of its living processes, as this machine sees them. */
   living: (name: string) => readonly number[];
