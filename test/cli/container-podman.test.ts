@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder, parseComparison, root, start } from './command.js';
 import { onOneProcessor } from '../processors.js';
-import { makeRoot, withoutPodman } from './containers.js';
+import { makeRoot, withoutCriu, withoutPodman } from './containers.js';
 
 const cannot = withoutPodman('systems of kind container with podman and runc');
 // This machine's cgroups may be of both versions, which crun refuses, and it may let nobody raise a limit.
@@ -69,6 +69,31 @@ describe.skipIf(cannot)('podman and runc', () => {
     expect(podman('ps', '--all', '--quiet')).toBe('');
     expect(execFileSync('runc', ['list', '--quiet'], { encoding: 'utf8' })).not.toContain('gvb-');
     expect(readdirSync(rootfs, { recursive: true })).toEqual(before);
+  });
+
+  it.skipIf(withoutCriu('checkpoints of containers by podman'))('checkpoint a program and restore it', async () => {
+    const config = join(folder, 'checkpoint.yaml');
+    const boxed = { kind: 'container', runtime: 'podman', runtimeOptions: storage, args: limits, image: IMAGE };
+    const script = 'while :; do n=$((n+1)); echo "step $n"; sleep 0.05; done';
+    const workload = {
+      ...{ name: 'shell', argv: ['/bin/busybox', 'sh', '-c', script], ready: { line: 'step 3' }, stopAfter: 0.2 },
+      ...{ warmup: 0, iterations: 1, checkpoint: { repeat: 2, answer: { line: 'step' } } },
+    };
+    writeFileSync(config, JSON.stringify({ systems: [{ ...boxed, pid: 'host' }], workloads: [workload] }));
+    const output = join(folder, 'checkpointed');
+    const options = ['--simulate', '--rounds', '1', '--config', config, '--output', output, '--json', '-'];
+    const { code, stdout } = await start(['exec', ...options]).done;
+    const result = (key: string) =>
+      parseComparison(stdout).systems[0]?.[0]?.metrics.find(({ id }) => id === `shell/${key}`);
+    for (const key of ['checkpoint-time', 'restore-time', 'restore-answer'])
+      expect(result(key)).toMatchObject({ status: 'ok' });
+    expect(code).toBe(0);
+    const log = readdirSync(output, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('1.stdout'));
+    const lines = readFileSync(join(output, log ?? ''), 'utf8')
+      .trim()
+      .split('\n');
+    expect(lines).toEqual(lines.map((_, index) => `step ${index + 1}`));
+    expect(podman('ps', '--all', '--quiet')).toBe('');
   });
 
   const oneProcessor = onOneProcessor('the example of containers, whose program maps the clock of a device');

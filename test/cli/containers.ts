@@ -25,6 +25,14 @@ export function withoutPodman(what: string): boolean {
   return why !== null;
 }
 
+/** Whether CRIU here cannot checkpoint containers; if so, prints what is not tested. */
+export function withoutCriu(what: string): boolean {
+  const { stdout = '' } = spawnSync('criu', ['--version'], { encoding: 'utf8' });
+  const cannot = !/^Version: ([4-9]|\d\d)/m.test(stdout);
+  if (cannot) console.warn(`Skipped, because CRIU 4 or later is not in PATH: ${what}.`);
+  return cannot;
+}
+
 /** The libraries that Node, the addon and the simulated driver load. */
 function librariesOf(files: readonly string[]): string[] {
   const text = execFileSync('ldd', [...files], { encoding: 'utf8' });
