@@ -78,6 +78,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("alloc_leak_ns", &Settings::alloc_leak_ns, 0, 1e6),
     quantity("context_leak_ns", &Settings::context_leak_ns, 0, 1e6),
     quantity("copy_leak_ns", &Settings::copy_leak_ns, 0, 1e6),
+    count("unordered_sums", &Settings::unordered_sums, 0, 1),
     quantity("checkpoint_lock_us", &Settings::checkpoint_lock_us, 0, 1e8),
     quantity("checkpoint_fixed_us", &Settings::checkpoint_fixed_us, 0, 1e8),
     quantity("checkpoint_us_per_mib", &Settings::checkpoint_us_per_mib, 0, 1e6),

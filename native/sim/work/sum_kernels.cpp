@@ -2,11 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <utility>
 
 #include "bench/nccl/part_value.h"
 #include "kernels/ordered_sum_shape.h"
 
 namespace gvb::sim {
+
+namespace {
+
+// Which of the first half of a block's threads changes places with the first one, so that every launch adds other pairs.
+unsigned exchanged_of_launch() {
+  static std::atomic<unsigned> launches{0};
+  return settings().unordered_sums != 0 ? 1 + launches++ % (kOrderedSumThreads / 2 - 1) : 0;
+}
+
+}  // namespace
 
 Plan plan_parts(const Arguments& arguments, const Geometry&, const CardSettings& card) {
   const auto numbers = arguments.get<uint64_t>(0), count = arguments.get<uint64_t>(1);
@@ -32,13 +44,14 @@ Plan plan_ordered_sum(const Arguments& arguments, const Geometry& geometry, cons
   plan.demand = demand_of(kDram);
   plan.touches = {{in, size_t{count} * rows * sizeof(float), sizeof(float), Access::kRead},
                   {out, (size_t{stride} * (rows - 1) + blocks) * sizeof(float), sizeof(float), Access::kBoth}};
-  plan.run = [=](const Placement&) {
+  plan.run = [=, exchanged = exchanged_of_launch()](const Placement&) {
     for (size_t row = 0; row < rows; ++row)
       for (unsigned block = 0; block < blocks; ++block) {
         std::array<float, kOrderedSumThreads> parts{};
         for (unsigned first = block * kOrderedSumThreads; first < count; first += blocks * kOrderedSumThreads)
           for (unsigned i = first; i < std::min(count, first + kOrderedSumThreads); ++i)
             parts[i - first] += reinterpret_cast<const float*>(in)[row * count + i];
+        std::swap(parts[0], parts[exchanged]);
         for (unsigned half = kOrderedSumThreads / 2; half > 0; half /= 2)
           for (unsigned i = 0; i < half; ++i) parts[i] += parts[i + half];
         reinterpret_cast<float*>(out)[row * stride + block] = parts[0];
