@@ -31,6 +31,7 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-007': '^neighbours: the tenants had no window in common$|^enough windows in common: |^every neighbour worked: ',
   'IS-008': '^every tenant progressed in the common time: ',
   'IS-009': '^the offered rate was met alone: |^kernels of a request did not take longer with more work',
+  'IS-015': '^slots began in time: ',
   'BW-001': `${ALONE}|${APART}`,
   'BW-002': APART,
   'BW-003': `${ALONE}|${APART}`,

@@ -17,6 +17,7 @@ import type { Scene } from '../../workers/scene.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { choice, count, described, interval, quantity, rows, text } from '../core/details.js';
+import { outside } from '../core/impossible.js';
 import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../core/metric.js';
 import { unlessFull } from '../core/row-state.js';
@@ -32,7 +33,7 @@ const ACTIVITIES: Readonly<Record<Activity, string>> = {
   contextStorm: 'context creation',
   copyToDevice: 'copies to the device',
 };
-const KINDS = [null, ...(Object.keys(ACTIVITIES) as Activity[])] as const;
+const ALL_ACTIVITIES = Object.keys(ACTIVITIES) as Activity[];
 
 const SERIES = {
   volatileCycles: 'ld.global.cv',
@@ -55,14 +56,18 @@ export interface ChannelPlan {
   mostLeads: number;
   /** The series that the observer looks at. Default: all. */
   series?: readonly Series[];
+  /** Default: all. */
+  activities?: readonly Activity[];
 }
 
 const SLOTS: Record<Tier, number> = { quick: 8, standard: 24, thorough: 100 };
 const REAL = { slotMs: 100, mostLeads: 12 };
-const SIMULATED = { slotMs: 20, mostLeads: 2 };
+const SIMULATED = { slotMs: 20, mostLeads: 12 };
 const PERIOD_NS = 500_000;
 /** Part of a slot by which one of the two may begin late. */
 const LATE = 0.1;
+/** Part of the slots that may nevertheless begin late. */
+const MOST_LATE = 0.25;
 const GRACE_MS = 120_000;
 /** The channel is closed if less than this many bits a second pass. */
 const CLOSED_BELOW = 1;
@@ -114,15 +119,19 @@ interface Seen {
 /** Both halves of the neighbour's order, and what the victim saw in each slot. */
 type Halves = [training: Seen[], test: Seen[]];
 
-interface Played {
+export interface Played {
   halves: Halves;
   control: Halves;
+  /** Slots of both that began late. */
+  late: number;
   missing: ReadonlyMap<Activity, string>;
   entered: ReturnType<typeof contextOf>;
 }
 
-function orderOf({ slotsEach }: ChannelPlan, seed: number): (Activity | null)[][] {
-  const half = KINDS.flatMap((kind) => Array.from({ length: Math.ceil(slotsEach / 2) }, () => kind));
+const kindsOf = ({ activities = ALL_ACTIVITIES }: ChannelPlan): readonly (Activity | null)[] => [null, ...activities];
+
+function orderOf(plan: ChannelPlan, seed: number): (Activity | null)[][] {
+  const half = kindsOf(plan).flatMap((kind) => Array.from({ length: Math.ceil(plan.slotsEach / 2) }, () => kind));
   return [shuffled(half, seed), shuffled(half, seed + 1)];
 }
 
@@ -140,6 +149,7 @@ class ChannelPlay {
   readonly missing = new Map<Activity, string>();
   /** Operations that were over within a slot. */
   readonly operations = new Map<Activity, number>();
+  late = 0;
   #leads = 1;
 
   constructor(
@@ -161,8 +171,9 @@ class ChannelPlay {
 
   /** Loads what every activity needs, which takes longest the first time. */
   async rehearse(): Promise<void> {
-    for (const kind of KINDS) await this.#slot(kind);
+    for (const kind of kindsOf(this.plan)) await this.#slot(kind);
     this.operations.clear();
+    this.late = 0;
   }
 
   /** Null if the neighbour could not do it. From a late slot on, all have more time to make ready. */
@@ -170,11 +181,12 @@ class ChannelPlay {
     for (;;) {
       if (kind && this.missing.has(kind)) return null;
       const [watched, worked] = await this.#together(kind);
-      const lateNs = Math.max(watched.startedNs, worked?.startedNs ?? 0);
-      if (lateNs > LATE * this.plan.slotMs * NS_PER_MS && this.#leads < this.plan.mostLeads) {
+      const isLate = Math.max(watched.startedNs, worked?.startedNs ?? 0) > LATE * this.plan.slotMs * NS_PER_MS;
+      if (isLate && this.#leads < this.plan.mostLeads) {
         this.#leads++;
         continue;
       }
+      if (isLate) this.late++;
       if (kind && worked) this.#note(kind, worked);
       return worked?.missing ? null : watched;
     }
@@ -219,7 +231,7 @@ function play(context: MeasureContext, plan: ChannelPlan): Promise<Played> {
     for (const [kind, operations] of played.operations)
       if (operations === 0 && !played.missing.has(kind))
         played.missing.set(kind, 'none of its operations was over in a slot');
-    return { halves, control, missing: played.missing, entered: contextOf(scene.scene) };
+    return { halves, control, late: played.late, missing: played.missing, entered: contextOf(scene.scene) };
   });
 }
 
@@ -251,12 +263,13 @@ function channelOf([training, test]: Halves, activity: Activity, plan: ChannelPl
 const verdictOf = ([low, high]: readonly [number, number]): TimingChannelDetails['verdict'] =>
   high < CLOSED_BELOW ? 'passes' : low > 0 ? 'fails' : 'inconclusive';
 
-function judge(
-  { halves, control, missing, entered }: Played,
+/** What the slots show. */
+export function judge(
+  { halves, control, late, missing, entered }: Played,
   plan: ChannelPlan,
   seed: number,
 ): Measured<TimingChannelDetails> {
-  const done = (Object.keys(ACTIVITIES) as Activity[]).filter((activity) => !missing.has(activity));
+  const done = (plan.activities ?? ALL_ACTIVITIES).filter((activity) => !missing.has(activity));
   const signals = SIGNALS.filter(({ series }) => (plan.series ?? ALL_SERIES).includes(series));
   const channels = done.map((activity) => {
     const own = channelOf(halves, activity, plan, seed);
@@ -278,7 +291,13 @@ function judge(
   }
   const { row: chosen } = others.reduce((best, one) => (one.trained < best.trained ? one : best), first);
   const least = Math.min(...channels.map(({ row }) => row.control.p));
+  const slots = halves.flat().length;
   const checks: Check[] = [
+    {
+      name: 'slots began in time',
+      passed: late <= 2 * MOST_LATE * slots,
+      detail: `${late} of ${2 * slots} began late`,
+    },
     {
       name: 'a silent neighbour is not seen',
       passed: least > CONTROL_P,
@@ -304,13 +323,16 @@ function judge(
       activities: channels.map(({ row }) => row),
       missing: reasons,
       slotMs: plan.slotMs,
-      slots: halves.flat().length,
+      slots,
       seed,
       context: entered,
     },
     checks,
   };
 }
+
+/** A slot tells one bit at most. */
+const impossible: MetricDefinition['impossible'] = (own) => outside(0, 1_000 / Number(own.details.slotMs))(own);
 
 /** With a given plan, for tests; without one the tier decides. */
 export const timingChannelBy =
@@ -339,7 +361,8 @@ export const timingChannel: MetricDefinition<TimingChannelDetails> = {
   functionName: 'measureTimingChannel',
   where: 'fresh-processes',
   details,
-  seconds: { quick: 20, standard: 60, thorough: 250 },
+  seconds: { quick: 16, standard: 45, thorough: 190 },
+  impossible,
   measure: timingChannelBy(),
 };
 

@@ -15,6 +15,9 @@ const turns = (gib: number, seconds: number, againSeconds: number) => ({ bytes: 
 const x16 = { link: { ceilingGbs: 63.008 } };
 
 it.each<[id: string, value: number | null, details: Details, reason: string]>([
+  ['IS-014', 0.5, {}, '0.5 boolean'],
+  ['IS-015', 12, { slotMs: 100 }, '12 bits/s'],
+  ['IS-015', -1, { slotMs: 100 }, '-1 bits/s'],
   ['BW-001', 430, {}, '430 %'],
   ['BW-001', -3, {}, '-3 %'],
   ['BW-002', 1.01, {}, '1.01 ratio'],
@@ -53,6 +56,8 @@ it.each<[id: string, value: number | null, details: Details, reason: string]>([
 
 describe('what is possible', () => {
   it.each<[id: string, value: number, details: Details]>([
+    ['IS-014', 0, {}],
+    ['IS-015', 10, { slotMs: 100 }],
     ['BW-001', 104, {}],
     ['BW-002', 0.25, {}],
     ['BW-003', 1.02, {}],
