@@ -105,7 +105,7 @@ const DEVICES = [
 ] as const;
 const FOR = [
   '--for <purpose>',
-  'measure what matters for serving, training, notebooks or strict-tenants (compare: 26, 21, 29, 53 min for two systems); selectors add to it (default: none)',
+  'measure what matters for serving, training, notebooks or strict-tenants (compare: 26, 21, 29, 61 min for two systems); selectors add to it (default: none)',
 ] as const;
 const TIMEOUT = '--timeout <seconds>';
 const PROFILE = [

@@ -84,6 +84,8 @@ export const purposes: Readonly<Record<PurposeName, Purpose>> = {
       'IS-012': 'every way to launch work must obey the compute limit',
       'IS-003': 'the compute limit must be the one that was set',
       'IS-013': 'a tenant must see its own limits and nothing of others',
+      'IS-014': 'a layer must not change what a program computes',
+      'IS-015': 'no tenant may learn what its neighbour does',
       'IS-009': 'a hostile neighbour must not slow the others down',
       'IS-008': 'equal prices mean equal parts',
       'BW-001': 'no limit covers memory bandwidth',
