@@ -3,7 +3,7 @@ import type { Broken, Card, Figure, Line, Question, SharedCause, Word } from '..
 import { plain } from '../results/text/plain.js';
 
 import { type Findings, figure, figureOf, notMeasured, sourceOf } from './figures.js';
-import { computeFigure, faultFigure, leakFigure, memoryFigure } from './limit-figures.js';
+import { channelFigure, computeFigure, faultFigure, leakFigure, memoryFigure, resultsFigure } from './limit-figures.js';
 import { neighbours, slotsOf, titles } from './questions.js';
 
 /** Words from the most severe to the least. */
@@ -59,7 +59,12 @@ export function cardOf(findings: Findings, system: string): Card {
     lineOf('limits', limitFigures(findings, own, system)),
     lineOf('neighbours', [
       ...interference.map((source) => figureOf(evidence, source, system)),
-      ...[faultFigure(findings, own, system), leakFigure(own)].flatMap(present),
+      ...[
+        faultFigure(findings, own, system),
+        leakFigure(own),
+        channelFigure(findings, system),
+        resultsFigure(findings, system),
+      ].flatMap(present),
     ]),
   ];
   return { system: plain(system), lines };

@@ -142,3 +142,39 @@ export function leakFigure(own: readonly Broken[]): Figure | null {
     ? brokenFigure("another tenant's memory", violated, 'place', 'where it can be read')
     : null;
 }
+
+/** Whether kernels compute what they compute natively. */
+export function resultsFigure(findings: Findings, system: string): Figure | null {
+  const what = 'results of kernels';
+  const id = cellsOf(findings, ['IS-014']);
+  if (id === null) return null;
+  const cell = cellOf(findings.evidence, id, system);
+  if (!cell || cell.value === null) return notMeasured(what, cell, id);
+  const [word, shown] = cell.value === 1 ? (['holds', 'none'] as const) : (['broken', 'some'] as const);
+  return figure({ metric: id, what, word, value: cell.value, unit: 'boolean', shown, note: 'differ from native ones' });
+}
+
+/** What a tenant learns of its neighbour's activity. One round that shows it is enough. */
+export function channelFigure(findings: Findings, system: string): Figure | null {
+  const what = "a neighbour's activity";
+  const id = cellsOf(findings, ['IS-015']);
+  if (id === null) return null;
+  const cell = cellOf(findings.evidence, id, system);
+  if (!cell || cell.value === null) return notMeasured(what, cell, id);
+  const { value, ci95, results } = cell;
+  const verdicts = results.flatMap((one) => (one.value === null ? [] : [one.details.verdict]));
+  const passes = verdicts.length > 0 && verdicts.every((verdict) => verdict === 'passes');
+  const word = verdicts.includes('fails') ? 'broken' : passes ? 'holds' : 'measured';
+  const unit = 'bits/s';
+  const shown = `${rounded(value)} ${unit}`;
+  return figure({
+    metric: id,
+    what,
+    word,
+    value,
+    ci95,
+    unit,
+    shown,
+    note: 'can be learned from the timing of own calls',
+  });
+}
