@@ -36,9 +36,9 @@ export interface ContainerSettings {
   args?: readonly SettingScalar[];
   /** Options before the subcommand, in every call, e.g. `[--cgroup-manager=cgroupfs]`. */
   runtimeOptions?: readonly SettingScalar[];
-  /** The system inside, with its settings: `kind: native`, `hami-core`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: native. */
+  /** The system inside, with its settings: `kind: native`, `hami-core`, `mig`, `mps`, `custom` and others; on the command line `layer.kind=…,layer.library=…`. Default: native. */
   layer?: {
-    kind?: 'native' | 'hami-core' | 'fcsp' | 'custom';
+    kind?: string;
   } & Readonly<Record<string, unknown>>;
 }
 
@@ -116,6 +116,25 @@ export interface HamiCoreSettings {
   policy?: 'force' | 'disable' | 'default';
 }
 
+/** existing instances of a card in MIG mode, with a layer inside */
+export interface MigSettings {
+  kind: 'mig';
+  /** Name of the system in documents. Default: mig. */
+  name?: string;
+  /** Use the instances of this profile, all of one card. Default: none; profile or instance is needed. */
+  profile?: string;
+  /** Use this instance, by its UUID, the beginning of it, or `MIG-GPU-<UUID>/<GI>/<CI>`; all tenants share it. Default: none. */
+  instance?: string;
+  /** The card whose instances are used, by index or UUID. Default: the one with most instances of the profile. */
+  card?: string;
+  /** Whether every tenant has an instance of its own, while there are enough, or all share one. Default: own. */
+  tenants?: 'own' | 'shared';
+  /** The system on each instance, with its settings: `kind: native`, `mps`, `time-slicing`, `hami-core` or `custom`; on the command line `layer.kind=…,layer.sm=…`. Default: native. */
+  layer?: {
+    kind?: string;
+  } & Readonly<Record<string, unknown>>;
+}
+
 /** a private daemon of the Multi-Process Service */
 export interface MpsSettings {
   kind: 'mps';
@@ -167,6 +186,13 @@ export interface SwapSettings {
   name?: string;
   /** How long a tenant stays on the card while others wait, without the time of a switch. Default: 2s. */
   slice?: string;
+}
+
+/** the bare driver, whose tenants take turns of the same length */
+export interface TimeSlicingSettings {
+  kind: 'time-slicing';
+  /** Name of the system in documents. Default: time-slicing. */
+  name?: string;
 }
 
 /** vgpu-manager, one preloaded library */
@@ -248,9 +274,11 @@ export type SystemSettings =
   | ContainerSettings
   | FcspSettings
   | HamiCoreSettings
+  | MigSettings
   | MpsSettings
   | PodSettings
   | SwapSettings
+  | TimeSlicingSettings
   | VgpuManagerSettings
   | CustomSettings;
 

@@ -9,6 +9,24 @@ export interface NamedGpu {
 /** Whether a GPU's name is that of a MIG instance. */
 export const isInstance = (name: string): boolean => /^MIG-/i.test(name);
 
+/** `1g.18gb` of an instance's name; null of a whole card's. */
+export const profileOf = (name: string): string | null => / MIG (\S+)$/.exec(name)?.[1] ?? null;
+
+interface Sliced {
+  uuid: string;
+  name: string;
+  multiprocessors: number;
+  migMode: string;
+}
+
+/** Tells a whole card from a slice, and slices of different profiles from one another. */
+export const sliceText = ({ uuid, name, multiprocessors, migMode }: Sliced): string =>
+  isInstance(uuid) ? `MIG instance ${profileOf(name) ?? `of ${multiprocessors} multiprocessors`}` : `MIG ${migMode}`;
+
+/** The name, with the slice where the name does not say it. */
+export const nameWithSlice = (gpu: Sliced): string =>
+  isInstance(gpu.uuid) && profileOf(gpu.name) === null ? `${gpu.name}, ${sliceText(gpu)}` : gpu.name;
+
 /** A process sees a MIG instance, other than the card's first one, only by this variable. */
 export const instanceVariables = (uuid: string): Record<string, string> =>
   isInstance(uuid) ? { CUDA_VISIBLE_DEVICES: uuid } : {};

@@ -1,5 +1,6 @@
 /** The parts of a document's environment that affect its numbers, and the differences between two documents. */
 import type { RunDocument } from '../results/document.js';
+import { sliceText } from '../environment/named-gpu.js';
 import { cudaVersion } from '../results/text/cuda-version.js';
 import { bytes } from '../results/text/plain.js';
 import { isSimulated, type ResultDocument, roundsOf } from '../results/kinds.js';
@@ -28,9 +29,10 @@ export function environmentOf(document: ResultDocument): Environment {
 }
 
 function gpuText({ gpu }: RunDocument): string {
-  const models = gpu.map(({ name, memoryBytes, migMode, persistenceMode }) => {
+  const models = gpu.map((card) => {
+    const { name, memoryBytes, persistenceMode } = card;
     const persistence = persistenceMode === null ? 'unknown' : persistenceMode ? 'on' : 'off';
-    return `${name}, ${bytes(memoryBytes)}, MIG ${migMode}, persistence ${persistence}`;
+    return `${name}, ${bytes(memoryBytes)}, ${sliceText(card)}, persistence ${persistence}`;
   });
   return models.length > 0 ? each(models) : 'unknown';
 }

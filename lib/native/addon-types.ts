@@ -834,6 +834,18 @@ export interface Inspection {
   clock: ClockReading;
 }
 
+export interface MigInstance {
+  uuid: string;
+  name: string;
+  /** UUID of its card. */
+  parent: string;
+  parentIndex: number;
+  gpuInstance: number | null;
+  computeInstance: number | null;
+  multiprocessors: number | null;
+  memoryBytes: number;
+}
+
 /** The owner of the address of a function on each symbol path: a file, `memory without a file`, or null if it does not resolve. */
 export interface CudaOwners {
   runtime: string | null;
@@ -2426,6 +2438,8 @@ export interface NativeAddon {
   probeDriver(request: DriverProbeRequest): DriverProbe;
   /** Versions and devices as NVML and the driver report them. Initialises both; never creates a context. */
   inspect(request: Target): Promise<Inspection>;
+  /** Lists the MIG instances that NVML reports, without any CUDA call. */
+  migInstances(request: Target): Promise<MigInstance[]>;
   /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
   provenance(request: Target): Promise<Provenance>;
   /** Serves sequences that arrive at random and puts all that are waiting into one batch. Rejects if outputs are wrong. */

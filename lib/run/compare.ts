@@ -55,7 +55,10 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   };
   try {
     const truth = await lookAround(request, hooks);
-    checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], truth.circumstances);
+    request.systems.forEach(({ picksGpu }, index) =>
+      checkResumable(finishedOf(request, index), truth.circumstances, picksGpu),
+    );
+    warnings.push(...truth.warnings);
     refuseUnhealthy(truth.before, request.strict);
     await prepareAll(request, truth, directory);
     request.systems.forEach((system, index) => checkSameSystem(finishedOf(request, index), systemHead(system)));

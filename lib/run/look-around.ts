@@ -7,6 +7,7 @@ import type { Nvml } from '../native/ground-truth.js';
 import { baseEnvironment } from '../systems/process/base-environment.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';
 import { isElsewhere } from './plan/target.js';
+import { wholeCardBeside } from './plan/whole-card.js';
 import { type Description, describe, failureToLook } from '../workers/description.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
@@ -23,6 +24,9 @@ export interface Truth {
   before: Check[];
   /** NVML of the machine of the GPU, where that is another one; null: nothing reads it. Absent: this process's own. */
   nvml?: Nvml | null;
+  /** Whether cards beside the measured one are in MIG mode. */
+  besideInstances: boolean;
+  warnings: string[];
   /** What rounds must share to be compared. */
   circumstances: Circumstances;
 }
@@ -40,7 +44,13 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
 export async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
   const { target, environment, device, signal, systems } = request;
   if (isElsewhere(systems, target)) return lookElsewhere(request);
-  const visible = device === undefined ? selection(environment) : instanceVariables(device);
+  const whole = await wholeCardBeside(request);
+  const visible =
+    whole !== null
+      ? { CUDA_VISIBLE_DEVICES: whole.uuid }
+      : device === undefined
+        ? selection(environment)
+        : instanceVariables(device);
   const worker = await Worker.start({
     start: localStart({ ...baseEnvironment(environment), ...visible }),
     signal,
@@ -51,9 +61,16 @@ export async function lookAround(request: CompareRequest, hooks: CompareHooks): 
     const { CUDA_VISIBLE_DEVICES: named } = environment;
     const failure = failureToLook(description);
     if (failure) throw hiddenGpusOr(failure, named);
-    const choice = chooseDevice(description.inspection.devices, device, named);
+    const choice = chooseDevice(description.inspection.devices, whole?.uuid ?? device, named);
     const before = await lookBefore(target, choice.device.uuid, signal);
-    return { description, choice, before, circumstances: circumstances(request, description, choice) };
+    return {
+      description,
+      choice,
+      before,
+      besideInstances: whole !== null,
+      warnings: whole === null ? [] : [whole.warning],
+      circumstances: circumstances(request, description, choice),
+    };
   } finally {
     await worker.stop();
   }
@@ -70,7 +87,8 @@ async function lookElsewhere(request: CompareRequest): Promise<Truth> {
     because: `what ${first.name} got`,
   };
   const before = checksBefore(nvml && (await nvml.state()), null);
-  return { description, choice, before, nvml, circumstances: circumstances(request, description, choice) };
+  const now = circumstances(request, description, choice);
+  return { description, choice, before, nvml, besideInstances: false, warnings: [], circumstances: now };
 }
 
 function circumstances(request: CompareRequest, description: Description, choice: Choice): Circumstances {

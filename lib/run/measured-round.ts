@@ -80,7 +80,7 @@ async function oneRound(
         ...request,
         plan,
         system,
-        device: uuidsOf(choice),
+        device: system.ownGpu?.uuid ?? uuidsOf(choice),
         before,
         ...(nvml !== undefined && { nvml }),
         headlineOnly,

@@ -7,12 +7,26 @@ import { type ComputeLimit, labelComputeLimit } from './effects/compute-limit.js
 import type { Truth } from './look-around.js';
 import { patienceOf } from './run-request.js';
 
-export async function prepareAll(request: CompareRequest, { choice, description, nvml }: Truth, directory: string) {
+export async function prepareAll(
+  request: CompareRequest,
+  { choice, description, nvml, besideInstances }: Truth,
+  directory: string,
+) {
   const { systems, target, signal, timeoutSeconds } = request;
   const runId = randomUUID().slice(0, 8);
   const gpu = choice.device;
   const otherGpus = description.inspection.devices.map(({ uuid }) => uuid).filter((uuid) => uuid !== gpu.uuid);
-  const run = { runId, directory, gpu, otherGpus, target, signal, pinned: { node: null }, hasTruth: nvml !== null };
+  const run = {
+    runId,
+    directory,
+    gpu,
+    otherGpus,
+    target,
+    signal,
+    pinned: { node: null },
+    hasTruth: nvml !== null,
+    besideInstances,
+  };
   for (const system of systems.filter(({ unavailable }) => unavailable === null))
     await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }
@@ -34,7 +48,14 @@ export async function labelAll(
   for (const system of systems) {
     if (signal.aborted) break;
     hooks.onComputeLimit(system);
-    const label = await labelComputeLimit(system, where, plan.tier, signal, (what) => void warnings.push(what));
+    const device = system.ownGpu?.uuid ?? where.device;
+    const label = await labelComputeLimit(
+      system,
+      { ...where, device },
+      plan.tier,
+      signal,
+      (what) => void warnings.push(what),
+    );
     if (label) labels.push(label);
   }
   return labels;

@@ -3,7 +3,8 @@ import type { MetricResult, RunDocument } from '../results/document.js';
 import { CLEAN_UP } from '../metrics/core/measure.js';
 import { BenchError } from '../errors/bench-error.js';
 import { removeAbandonedDirectories } from '../systems/process/run-directory.js';
-import { cardsOf, chooseDevice, hiddenGpusOr } from './plan/device.js';
+import { NotActive } from '../systems/proof/not-active.js';
+import { cardsOf, type Choice, chooseDevice, hiddenGpusOr } from './plan/device.js';
 import { firstEntry } from '../environment/named-gpu.js';
 import { targetWarnings } from './plan/target.js';
 import { healthWarnings, lookBefore, refuseUnhealthy, summariseAfter } from './health-summary.js';
@@ -37,7 +38,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
         'NO_DRIVER',
         `${inspection.libcuda} is the simulated driver: take its folder out of LD_LIBRARY_PATH.`,
       );
-    const choice = chooseDevice(inspection.devices, request.device, request.system.environment().CUDA_VISIBLE_DEVICES);
+    const choice = chosenFor(request, prepared);
     const before = request.before ?? (await lookBefore(request.target, choice.device.uuid, request.signal));
     refuseUnhealthy(before, request.strict);
     const known = [...knownWarnings(request, prepared), ...(request.before ? [] : healthWarnings(before))];
@@ -81,6 +82,16 @@ async function prepare({ system }: RunRequest, lane: Lane): Promise<Prepared> {
     return await lane.prepare();
   } catch (error) {
     throw system.isCallers ? hiddenGpusOr(error, system.environment().CUDA_VISIBLE_DEVICES) : error;
+  }
+}
+
+/** A process that was led to another GPU is no wrong argument of the caller's. */
+function chosenFor({ device, system }: RunRequest, { description, attestation }: Prepared): Choice {
+  try {
+    return chooseDevice(description.inspection.devices, device, system.environment().CUDA_VISIBLE_DEVICES);
+  } catch (error) {
+    if (system.ownGpu === undefined || attestation.invalid === undefined) throw error;
+    throw new NotActive(attestation.invalid.replace(/^layer not active: /, ''));
   }
 }
 

@@ -7,6 +7,7 @@ import { programMetricsIn } from '../metrics/core/stored-definitions.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { byMetricId } from '../results/metric-order.js';
 import { type Row, viewOf } from '../results/view.js';
+import { nameWithSlice } from '../environment/named-gpu.js';
 import { nameOfLabel } from '../systems/system-name.js';
 import { isUnattested } from './attested.js';
 import { baselineNames, STORE } from './baseline-store.js';
@@ -122,7 +123,7 @@ function entryOf(
   return {
     startedAt: document.startedAt,
     simulated,
-    gpu: each(rounds.flatMap(({ gpu }) => gpu.map(({ name }) => name))),
+    gpu: each(rounds.flatMap(({ gpu }) => gpu.map(nameWithSlice))),
     driver: each(rounds.map(({ driver }) => driver.version ?? 'unknown')),
     systems: systems.map(({ name }) => name),
     tier: document.plan.tier,

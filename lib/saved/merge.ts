@@ -9,6 +9,7 @@ import { ranked } from '../costs/concluded.js';
 import { mergedPrices, priceClash } from '../costs/merged-prices.js';
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/core/compared-at.js';
+import { sliceText } from '../environment/named-gpu.js';
 import { findMetric } from '../metrics/registry.js';
 import { isOfProgram } from '../metrics/core/stored-definitions.js';
 import { cudaVersion } from '../results/text/cuda-version.js';
@@ -76,7 +77,7 @@ const facts: readonly Fact[] = [
   { what: 'set of measuring options', of: options, isAbout: isOfPrograms },
 ];
 
-const memoryText = ({ memoryBytes, migMode }: GpuInfo): string => `${bytes(memoryBytes)}, MIG ${migMode}`;
+const memoryText = (gpu: GpuInfo): string => `${bytes(gpu.memoryBytes)}, ${sliceText(gpu)}`;
 
 /** Compares the first document that has such rounds with all others that have. */
 function checkFact(sources: readonly Source[], { what, of, isAbout = () => true }: Fact): void {

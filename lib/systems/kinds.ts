@@ -8,6 +8,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { callerEnvironment } from './process/environment.js';
 import type { Kind, Surroundings } from './kinds/define.js';
+import { innerLayer } from './inner-layer.js';
 import { specOf } from './input/spec.js';
 import { kinds } from './registry.js';
 import type { System } from './system.js';
@@ -34,8 +35,9 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
   const place = new Place(given, kindName);
   const settings = read(kind.settings, place);
   const { name = kindName } = settings as { name?: string };
-  const createLayer = (layer: string, own: RawMap) => createSystem(layer, own, surroundings);
-  return Object.assign(kind.create({ settings, place, name, surroundings, createLayer }), {
+  const create = (layer: string, own: RawMap) => createSystem(layer, own, surroundings);
+  const inside = (layer: RawMap) => innerLayer(layer, { outer: kindName, place, kinds, create });
+  return Object.assign(kind.create({ settings, place, name, surroundings, inside }), {
     spec: specOf(kindName, given, folder),
     source: { kind: kindName, settings: given, resolved: kind.resolved?.(given, folder) ?? given, folder },
   });

@@ -108,7 +108,12 @@ export abstract class Profile implements System {
   protected inherited(): Record<string, string> {
     const { caller, layerFolders } = this.#options;
     const { directory, run } = this.prepared;
-    return { ...baseEnvironment(caller, layerFolders), ...withoutMps(directory), ...instanceVariables(run.gpu.uuid) };
+    const { gpu, besideInstances = false } = run;
+    return {
+      ...baseEnvironment(caller, layerFolders),
+      ...withoutMps(directory),
+      ...(besideInstances ? { CUDA_VISIBLE_DEVICES: gpu.uuid } : instanceVariables(gpu.uuid)),
+    };
   }
 
   protected wantedLimits(): WantedLimits {

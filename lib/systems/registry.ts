@@ -4,9 +4,11 @@ import { native } from './kinds/native/native.js';
 import { container } from './kinds/container/container-kind.js';
 import { fcsp } from './kinds/fcsp/fcsp.js';
 import { hamiCore } from './kinds/hami-core/hami-core.js';
+import { mig } from './kinds/mig/mig.js';
 import { mps } from './kinds/mps/mps.js';
 import { pod } from './kinds/pod/pod-kind.js';
 import { swap } from './kinds/swap/swap.js';
+import { timeSlicing } from './kinds/time-slicing/time-slicing.js';
 import { vgpuManager } from './kinds/vgpu-manager/vgpu-manager.js';
 import { custom } from './kinds/custom/custom.js';
 
@@ -15,9 +17,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
   container,
   fcsp,
   'hami-core': hamiCore,
+  mig,
   mps,
   pod,
   swap,
+  'time-slicing': timeSlicing,
   'vgpu-manager': vgpuManager,
   custom,
 };

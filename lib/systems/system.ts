@@ -53,6 +53,8 @@ export interface RunState {
   otherGpus: readonly string[];
   target: Target;
   signal?: AbortSignal;
+  /** Whether cards beside the measured one are in MIG mode: a process that is not told which to use sees an instance. */
+  besideInstances?: boolean;
   /** Whether limits can be checked against an NVML that no layer hooks, where the GPU is on another machine. Default true. */
   hasTruth?: boolean;
   /** The node that all pods of a comparison share, once the first one runs. */
@@ -148,6 +150,10 @@ export interface System {
   argvPrefix(tenant?: Tenant): readonly string[];
   /** Whether its processes see the measured GPU as device 0, whatever its index. Default false. */
   readonly showsMeasuredFirst?: boolean;
+  /** Whether it measures a GPU of its own, not that of the comparison. Default false. */
+  readonly picksGpu?: boolean;
+  /** That GPU, once prepared: the one of the first tenant. */
+  readonly ownGpu?: TrueGpu | undefined;
   /** The setting that lets its processes see several GPUs, e.g. `gpus=visible`, if without it they see one. */
   readonly severalGpusBy?: string;
   /** Whether all its processes share the caller's environment and state. Default false. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Target } from '../native/addon-types.js';
 import { BenchError } from '../errors/bench-error.js';
+import { isInstance } from '../environment/named-gpu.js';
 import { packageRoot } from '../package-root.js';
 import type { Ending, LaunchedProcess, Launcher, ProcessStart } from './launcher.js';
 import { BoundedLog, LineSplitter } from './lines.js';
@@ -65,6 +66,8 @@ const tasks: Readonly<Record<string, string>> = { ...preparing, measure: 'finish
 
 export class Worker {
   readonly #launcher: Launcher;
+  /** The only GPU that it sees, where that is a MIG instance. */
+  readonly #instance: string | null;
   readonly #process: LaunchedProcess;
   readonly #log = new BoundedLog();
   readonly #pending = new Map<number, Pending>();
@@ -83,6 +86,8 @@ export class Worker {
     const { launcher, environment, argvPrefix } = options.start;
     const node = [launcher.pathOf(process.execPath), ...quiet, launcher.pathOf(mainModule)];
     this.#launcher = launcher;
+    const { CUDA_VISIBLE_DEVICES: visible = '' } = environment;
+    this.#instance = isInstance(visible) ? visible : null;
     this.#process = launcher.start([...argvPrefix, ...node], { environment });
     // Every message starts with a newline, which leaves empty lines.
     const noise = (line: string) => (line === '' ? undefined : this.#log.append(`${line}\n`));
@@ -152,10 +157,15 @@ export class Worker {
     this.#process.signal(name);
   }
 
-  /** The target with paths as the worker finds them. */
+  /** The target with paths as the worker finds them; each tenant of a MIG system measures its own instance. */
   targetIn<T extends Target>(target: T): T {
     const { simulatedDriver } = target;
-    return { ...target, simulatedDriver: simulatedDriver === null ? null : this.#launcher.pathOf(simulatedDriver) };
+    const own = this.#instance !== null && 'device' in target && target.device !== null;
+    return {
+      ...target,
+      ...(own && { device: this.#instance }),
+      simulatedDriver: simulatedDriver === null ? null : this.#launcher.pathOf(simulatedDriver),
+    };
   }
 
   /** Converts a time of the worker's clock to ours. */

@@ -5,6 +5,7 @@
 #include "addon/target_fields.h"
 #include "addon/topic.h"
 #include "bench/inspect.h"
+#include "bench/mig_instances.h"
 #include "driver/driver_probe.h"
 
 namespace gvb {
@@ -70,6 +71,22 @@ struct Fields<DeviceInfo> : FieldsOf<DeviceInfo> {
     visit(GVB_FIELD(persistence_mode));
     visit(GVB_FIELD(compute_mode).one_of(kComputeModes));
     visit(GVB_FIELD(mps_client));
+  }
+};
+
+template <>
+struct Fields<MigInstance> : FieldsOf<MigInstance> {
+  static constexpr const char* kName = "MigInstance";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(uuid));
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(parent).says("UUID of its card."));
+    visit(GVB_FIELD(parent_index));
+    visit(GVB_FIELD(gpu_instance));
+    visit(GVB_FIELD(compute_instance));
+    visit(GVB_FIELD(multiprocessors));
+    visit(GVB_FIELD(memory_bytes));
   }
 };
 
@@ -215,6 +232,8 @@ DriverProbe driver_probe(const DriverProbeRequest& request) {
 
 Inspection inspect_driver(const Target& target) { return inspect(Driver::load(target.simulated_driver)); }
 
+std::vector<MigInstance> instances(const Target& target) { return mig_instances(Nvml::load(target.simulated_driver)); }
+
 Provenance read_provenance(const Target& target) { return provenance(Driver::load(target.simulated_driver)); }
 
 const Topic inspection_topic{
@@ -223,6 +242,8 @@ const Topic inspection_topic{
          .says("Opens libcuda.so.1 in a separate process and reports where it was found, or why not. Blocks."),
      without_session("inspect", inspect_driver)
          .says("Versions and devices as NVML and the driver report them. Initialises both; never creates a context."),
+     without_session("migInstances", instances)
+         .says("Lists the MIG instances that NVML reports, without any CUDA call."),
      without_session("provenance", read_provenance)
          .says("Who owns each driver function on each of the four symbol paths. Makes no driver call.")}};
 

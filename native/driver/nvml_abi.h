@@ -40,6 +40,18 @@ struct nvmlMemory_v2_t {
 };
 constexpr unsigned nvmlMemory_v2 = sizeof(nvmlMemory_v2_t) | (2u << 24);
 
+struct nvmlDeviceAttributes_t {
+  unsigned multiprocessorCount;
+  unsigned sharedCopyEngineCount;
+  unsigned sharedDecoderCount;
+  unsigned sharedEncoderCount;
+  unsigned sharedJpegCount;
+  unsigned sharedOfaCount;
+  unsigned gpuInstanceSliceCount;
+  unsigned computeInstanceSliceCount;
+  unsigned long long memorySizeMB;
+};
+
 struct nvmlPciInfo_t {
   char busIdLegacy[16];
   unsigned domain;

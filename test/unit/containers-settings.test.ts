@@ -72,7 +72,12 @@ describe('kind container', () => {
     ['runtime=podman,image=x,device=--privileged', /a CDI device such as nvidia\.com\/gpu=0/],
     ['runtime=podman,image=x,gpu=hook,device=nvidia.com/gpu=0', 'Expected device only with gpu: cdi.'],
     ['runtime=podman,image=x,network=bridge', /network of container to be host or none/],
-    ['runtime=podman,image=x,layer.kind=mps', /Expected layer of container to be a system of kind native/],
+    [
+      'runtime=podman,image=x,layer.kind=swap',
+      /Expected layer of container to be a system of kind native.*made from outside/,
+    ],
+    ['runtime=podman,image=x,layer.kind=nothing', /nothing is known of that combination\.$/],
+    ['runtime=podman,image=x,layer.kind=mps,ipc=private', /Expected ipc of container to be host with mps/],
     ['runtime=podman,image=x,layer.kind=container', /Expected layer of container/],
     ['runtime=podman,image=x,layer.kind=hami-core,layer.library=libvgpu.so', /absolute paths/],
     ['runtime=podman,image=x,layer.kind=native,layer.name=y', /name of container, not of its layer/],

@@ -1,4 +1,5 @@
 /** A delivered document as a small row: what a fleet's report needs of it, and nothing that grows with its samples. */
+import { sliceText } from '../../environment/named-gpu.js';
 import type { Effect, MetricResult, RunDocument } from '../../results/document.js';
 import { isComparison, type ResultDocument, roundsOf } from '../../results/kinds.js';
 import { findingText } from '../../results/text/health-text.js';
@@ -121,7 +122,7 @@ function factsOf(document: ResultDocument, { gpu, driver, system }: RunDocument)
     vbios: card.vbios ?? null,
     powerLimitW: card.powerLimitW ?? null,
     maxSmClockMhz: card.maxSmClockMhz ?? null,
-    mig: card.migMode,
+    mig: sliceText(card).replace(/^MIG /, ''),
     memoryBytes: card.memoryBytes,
     multiprocessors: card.multiprocessors,
     layer: isComparison(document) || !system.layer ? null : (system.layer.sha256 ?? system.layer.path),

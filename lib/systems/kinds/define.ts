@@ -20,8 +20,15 @@ export interface Given<Schema extends Settings> {
   place: Place;
   name: string;
   surroundings: Surroundings;
-  /** Creates a system inside this one. */
-  createLayer: (kind: string, settings: RawMap) => System;
+  /** Checks what `layer` gives of a system inside this one. */
+  inside: (layer: RawMap) => Inner;
+}
+
+/** A system inside another one. */
+export interface Inner {
+  /** Its own, without kind. */
+  settings: RawMap;
+  create: (name: string) => System;
 }
 
 export interface Kind<Schema extends Settings = Settings> {
@@ -29,6 +36,8 @@ export interface Kind<Schema extends Settings = Settings> {
   about: string;
   settings: Schema;
   create: (given: Given<Schema>) => System;
+  /** By outer kind: whether a system of this kind can be in one, or the reason why not, also for some settings. */
+  inside?: Readonly<Partial<Record<string, true | string | ((settings: RawMap) => string | null)>>>;
   /** Adds the files that it finds by itself to the settings, and makes paths absolute that only it knows to be paths. */
   resolved?: (settings: RawMap, folder: string) => RawMap;
 }

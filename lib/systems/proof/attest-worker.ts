@@ -2,6 +2,7 @@
 import type { DeviceTarget } from '../../native/addon-types.js';
 import { CLOCK_CHECK, judgeClock } from '../../native/clock.js';
 import { loadAddon } from '../../native/load.js';
+import { BenchError } from '../../errors/bench-error.js';
 import { type Description, describe, failureToLook } from '../../workers/description.js';
 import type { Worker } from '../../workers/worker.js';
 import type { Attestation, Evidence, Probe, System, Tenant } from '../system.js';
@@ -66,8 +67,14 @@ export function withClock(attestation: Attestation, description: Description, ph
 let known: { vdso: string | null } | undefined;
 const ownVdso = (): string | null => (known ??= { vdso: loadAddon().clockReading().vdso }).vdso;
 
-async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe> {
+/** Null if the worker does not see the GPU, which its proofs then say. */
+async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe | null> {
   const allocations = system.canaries(tenant).map(({ bytes }) => bytes);
   const options = { deadlineMs: worker.patienceMs ?? PROBE_DEADLINE_MS, signal };
-  return (await worker.request('probeLayer', { allocations, on: worker.targetIn(target) }, options)) as Probe;
+  try {
+    return (await worker.request('probeLayer', { allocations, on: worker.targetIn(target) }, options)) as Probe;
+  } catch (error) {
+    if (error instanceof BenchError && error.code === 'NO_SUCH_DEVICE') return null;
+    throw error;
+  }
 }

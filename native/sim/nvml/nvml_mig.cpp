@@ -64,4 +64,16 @@ nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t device, unsigned* id) {
   return NVML_SUCCESS;
 }
 
+nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttributes_t* attributes) {
+  GVB_SIM_NVML_DEVICE(nvmlDeviceGetAttributes_v2, device);
+  if (attributes == nullptr || !sim::is_instance(index)) return NVML_ERROR_INVALID_ARGUMENT;
+  const sim::CardSettings& instance = sim::card_settings(index);
+  *attributes = {};
+  attributes->multiprocessorCount = static_cast<unsigned>(instance.sms);
+  attributes->sharedCopyEngineCount = static_cast<unsigned>(instance.copy_engines);
+  attributes->gpuInstanceSliceCount = attributes->computeInstanceSliceCount = static_cast<unsigned>(instance.slices);
+  attributes->memorySizeMB = static_cast<unsigned long long>(instance.memory_mib);
+  return NVML_SUCCESS;
+}
+
 }  // namespace gvb::abi

@@ -2,6 +2,7 @@
  * Specifications of the Container Device Interface: which devices there are, and what each adds to a container. Source: the CDI
  * specification, https://github.com/cncf-tags/container-device-interface/blob/main/SPEC.md
  */
+import { isInstance } from '../../../environment/named-gpu.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -86,6 +87,8 @@ function devicesIn(content: Buffer, file: string): [string, OciEdits[]][] {
   ]);
 }
 
-/** The device of a GPU as the NVIDIA container toolkit names it, or null where no specification has it. */
+/** The device of a GPU as the NVIDIA container toolkit names it, or null where no specification has it. An instance has no index of its own. */
 export const deviceOfGpu = ({ devices }: Cdi, { uuid, index }: { uuid: string; index: number }): string | null =>
-  [uuid, String(index)].map((name) => `nvidia.com/gpu=${name}`).find((name) => devices.has(name)) ?? null;
+  [uuid, ...(isInstance(uuid) ? [] : [String(index)])]
+    .map((name) => `nvidia.com/gpu=${name}`)
+    .find((name) => devices.has(name)) ?? null;

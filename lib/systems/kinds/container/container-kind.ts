@@ -7,6 +7,10 @@ import { kindOf } from '../define.js';
 export const container = kindOf({
   about: 'containers, with a layer inside',
   settings: containerSettings,
-  create: ({ settings, place, name, surroundings: { caller }, createLayer }) =>
-    new ContainerSystem(containerOptions(settings, place, { name, caller, createLayer })),
+  inside: {
+    container: 'a process is in one container',
+    mig: 'containers stand outside of all others (container:layer.kind=mig)',
+  },
+  create: ({ settings, place, name, surroundings: { caller }, inside }) =>
+    new ContainerSystem(containerOptions(settings, place, { name, caller, inside })),
 });

@@ -12,7 +12,8 @@ import { unmountable } from '../../../workers/container/engine-command.js';
 import { inPath } from '../../input/in-path.js';
 import { parseVariable } from '../../proof/ld-preload.js';
 import type { System } from '../../system.js';
-import { type containerSettings, type gpuWays, layerKinds } from './container-settings.js';
+import type { Inner } from '../define.js';
+import type { containerSettings, gpuWays } from './container-settings.js';
 
 type GpuWay = (typeof gpuWays)[number];
 type Given = v.InferOutput<typeof containerSettings>;
@@ -31,12 +32,10 @@ export interface ContainerOptions extends Omit<ContainerSource, 'runtime' | 'gpu
   caller: NodeJS.ProcessEnv;
 }
 
-type CreateLayer = (kind: string, settings: RawMap) => System;
-
 export function containerOptions(
   given: Given,
   place: Place,
-  { name, caller, createLayer }: { name: string; caller: NodeJS.ProcessEnv; createLayer: CreateLayer },
+  { name, caller, inside }: { name: string; caller: NodeJS.ProcessEnv; inside: (layer: RawMap) => Inner },
 ): ContainerOptions {
   const { args = [], device = null, mounts = [], pid, ipc, network } = given;
   const runtime = runtimeOf(given, place, caller);
@@ -50,6 +49,9 @@ export function containerOptions(
     if (!/^\/dev\/[A-Za-z0-9._/-]+$/.test(node) || node.split('/').includes('..'))
       throw place.expected('devices', 'device nodes below /dev', `${quoted(node)} is none.`);
   checkOptions(place, 'args', args);
+  const layer = layerOf(inside(given.layer ?? {}), place, name);
+  if (layer.usesMps === true && ipc === 'private')
+    throw place.error('ipc', 'Expected ipc of container to be host with mps: clients share memory with the daemon.');
   return {
     runtime,
     from: sourceOf(given, place, runtime.kind),
@@ -59,7 +61,7 @@ export function containerOptions(
     ipc,
     network,
     args,
-    layer: layerOf(given.layer ?? {}, place, name, createLayer),
+    layer,
     caller,
   };
 }
@@ -120,15 +122,7 @@ function mountOf(place: Place, text: string): Mount {
   return { source, target, readOnly: mode === 'ro' };
 }
 
-function layerOf(given: RawMap, place: Place, name: string, createLayer: CreateLayer): System {
-  const { kind = 'native', ...settings } = unfolded(given);
-  if (typeof kind !== 'string' || !(layerKinds as readonly string[]).includes(kind))
-    throw place.expected(
-      'layer',
-      `a system of kind ${layerKinds.join(', ')}`,
-      'others need daemons or files of the host.',
-    );
-  if (Object.hasOwn(settings, 'name')) throw place.error('layer', 'Expected name of container, not of its layer.');
+function layerOf({ settings, create }: Inner, place: Place, name: string): System {
   for (const path of pathsOf(settings))
     if (!isAbsolute(path))
       throw place.expected(
@@ -136,20 +130,7 @@ function layerOf(given: RawMap, place: Place, name: string, createLayer: CreateL
         'given with absolute paths (LD_PRELOAD separates them at spaces and colons)',
         `${quoted(path)} is relative.`,
       );
-  return place.within('layer', () => createLayer(kind, { ...settings, name }));
-}
-
-/** The command line writes entries of maps `layer.env.NAME=value`. */
-function unfolded(settings: RawMap): RawMap {
-  const result: RawMap = Object.create(null) as RawMap;
-  for (const [key, value] of Object.entries(settings)) {
-    const dot = key.indexOf('.');
-    const [outer, inner] = dot < 0 ? [key, null] : [key.slice(0, dot), key.slice(dot + 1)];
-    const map = result[outer];
-    if (inner === null) result[outer] = value;
-    else result[outer] = { ...(map !== undefined && isMap(map) && map), [inner]: value };
-  }
-  return result;
+  return create(name);
 }
 
 function pathsOf({ library, env }: RawMap): string[] {

@@ -5,9 +5,6 @@ import { settings } from '../../../config/read.js';
 
 export const gpuWays = ['cdi', 'hook', 'devices', 'none'] as const;
 
-/** Layers whose state is in files that can be mounted. */
-export const layerKinds = ['native', 'hami-core', 'fcsp', 'custom'] as const;
-
 /** Matches names of images in registries, and IDs of images; never text that could be an option. */
 const imageName = /^[A-Za-z0-9][A-Za-z0-9._\-/:@+]{0,511}$/;
 const cdiName = /^[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*=[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
@@ -43,7 +40,7 @@ export const containerSettings = settings({
   args: key(texts(), 'Further options of `run`, e.g. `[--cpus=4, --shm-size=8g, --user=1000]`.'),
   runtimeOptions: key(texts(), 'Options before the subcommand, in every call, e.g. `[--cgroup-manager=cgroupfs]`.'),
   layer: key(
-    map({ type: 'object', properties: { kind: { enum: layerKinds } } }),
-    'The system inside, with its settings: `kind: native`, `hami-core`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: native.',
+    map({ type: 'object', properties: { kind: { type: 'string' } } }),
+    'The system inside, with its settings: `kind: native`, `hami-core`, `mig`, `mps`, `custom` and others; on the command line `layer.kind=…,layer.library=…`. Default: native.',
   ),
 });

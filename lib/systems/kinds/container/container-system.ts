@@ -20,11 +20,22 @@ import type { Description } from '../../../workers/description.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import { runCommand } from '../../process/command.js';
 import { sha256 } from '../../proof/file-hash.js';
+import { joined } from '../../proof/joined.js';
 import { judge } from '../../proof/judgement.js';
 import { parseVariable } from '../../proof/ld-preload.js';
 import { checkDriverPath } from '../../process/loader-path.js';
 import { isSecret } from '../../input/spec.js';
-import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from '../../system.js';
+import type {
+  Attestation,
+  Canary,
+  Capabilities,
+  Evidence,
+  Limits,
+  RunState,
+  System,
+  Tenant,
+  TrueGpu,
+} from '../../system.js';
 import { FIRST_LOOK, SOLE_TENANT } from '../../system.js';
 import { NotActive } from '../../proof/not-active.js';
 import { Guardian } from './container-guarding.js';
@@ -94,6 +105,18 @@ export class ContainerSystem implements System {
     return this.#layer.staggerStarts;
   }
 
+  get usesMps(): boolean {
+    return this.#layer.usesMps === true;
+  }
+
+  get picksGpu(): boolean {
+    return this.#layer.picksGpu === true;
+  }
+
+  get ownGpu(): TrueGpu | undefined {
+    return this.#layer.ownGpu;
+  }
+
   get wantsProbe(): boolean {
     return this.#layer.wantsProbe;
   }
@@ -118,8 +141,9 @@ export class ContainerSystem implements System {
     return this.#layer.canaries(tenant);
   }
 
-  async prepare(run: RunState): Promise<void> {
-    await this.#layer.prepare(run);
+  async prepare(around: RunState): Promise<void> {
+    await this.#layer.prepare(around);
+    const run = { ...around, gpu: this.#layer.ownGpu ?? around.gpu };
     const directory = join(run.directory, `${this.name}.containers`);
     await mkdir(directory, { mode: 0o700 });
     const { simulatedDriver } = run.target;
@@ -280,14 +304,3 @@ function once<Found>(find: () => Promise<Found>): () => Promise<Found> {
 
 const withoutHost = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !ofHost.includes(name)));
-
-/** What was found outside stands before what was found inside. */
-function joined(outside: Attestation, inside: Attestation): Attestation {
-  const why = [outside.invalid, inside.invalid].filter((reason) => reason !== undefined);
-  return {
-    ...inside,
-    proofs: [...outside.proofs, ...inside.proofs],
-    notChecked: [...(outside.notChecked ?? []), ...(inside.notChecked ?? [])],
-    ...(why.length > 0 && { invalid: why.join('; and ') }),
-  };
-}

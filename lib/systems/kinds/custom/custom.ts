@@ -130,6 +130,7 @@ function capabilitiesOf({ limitGranularity: { memory, sm }, ...given }: Given['c
 export const custom = kindOf({
   about: 'any other layer, as its user describes it',
   settings: customSettings,
+  inside: { container: true, mig: true },
   create({ settings: given, name, place, surroundings: { caller, folder, allowMissing } }) {
     const described = profileOf(given, place);
     const preload = described.env.LD_PRELOAD;

@@ -135,6 +135,7 @@ export function fcspVariables(given: v.InferOutput<typeof fcspSettings>): Record
 export const fcsp = kindOf({
   about: 'BUD-FCSP, by the variables in its documents',
   settings: fcspSettings,
+  inside: { container: true },
   create({ settings: given, name, place, surroundings }) {
     const { library, memory, sm, stateFiles = [] } = given;
     checkStateFiles(stateFiles, place, []);

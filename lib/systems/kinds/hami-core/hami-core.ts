@@ -24,6 +24,13 @@ const standardLibrary = () => (existsSync(HAMI_LIBRARY) ? HAMI_LIBRARY : undefin
 export const hamiCore = kindOf({
   about: 'HAMi-core, one preloaded library',
   settings: hamiCoreSettings,
+  inside: {
+    container: true,
+    mig: ({ sm }) =>
+      sm === undefined
+        ? null
+        : 'hami-core does not find its process on an instance, so its compute limit is off: leave sm out',
+  },
   create({ settings: { library, memory, sm, policy }, name, place, surroundings }) {
     const found = libraryOf(library ?? standardLibrary(), place, surroundings);
     return new HamiCoreSystem({ name, caller: surroundings.caller, ...found, memory, sm, policy });

@@ -13,6 +13,16 @@ const LEAST_ROUNDING = 2;
 /** A client's context counts against its own limit: about 300 MiB on an H200. */
 const CONTEXT_BYTES = 2 ** 30;
 
+/** A client of another daemon is under the limits of that one. */
+export function ownPipes({ CUDA_MPS_PIPE_DIRECTORY: seen }: NodeJS.ProcessEnv, pipes: string | undefined): Finding {
+  return {
+    proof: 'the daemon whose pipes the process names',
+    passed: seen === pipes,
+    detail: seen === pipes ? `${pipes}` : `${seen ?? 'none'}, not ${pipes}`,
+    advice: 'Let nothing change CUDA_MPS_PIPE_DIRECTORY on the way to the process.',
+  };
+}
+
 export function threadPercentage(device: SeenDevice, whole: number, percent: number): Finding {
   const proof = 'multiprocessors in the tenant against the card';
   const seen = device?.multiprocessors;

@@ -12,7 +12,7 @@ import type { Finding } from '../../proof/proof-finding.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
-import { partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
+import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '../../profile.js';
 import type { Attestation, Capabilities, Evidence, Limits, Tenant } from '../../system.js';
 import { SOLE_TENANT } from '../../system.js';
@@ -84,6 +84,7 @@ export class MpsSystem extends Profile {
     if (memoryBytes !== null) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
     return judge(description, look, null, [
       mpsClient(device),
+      ownPipes(description.environment, placesOf(this.prepared.directory).CUDA_MPS_PIPE_DIRECTORY),
       ...bareDriver(description),
       deviceSeen(device, gpu),
       ...limits,

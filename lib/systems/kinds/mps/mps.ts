@@ -29,6 +29,10 @@ const mpsSettings = settings({
 export const mps = kindOf({
   about: 'a private daemon of the Multi-Process Service',
   settings: mpsSettings,
+  inside: {
+    container: true,
+    mig: ({ gpus }) => (gpus === undefined ? null : 'the daemon serves one instance: leave gpus out'),
+  },
   create({ settings: { memory, sm, gpus, partition }, name, place, surroundings: { caller } }) {
     // With static partitions the driver ignores thread percentages.
     if (partition !== undefined && sm !== undefined)

@@ -1,6 +1,14 @@
 /** The bare driver. With several tenants at once it is time-slicing, not a baseline. */
 import type { Description } from '../../../workers/description.js';
-import { bareDriver, deviceSeen, measuredDevice, memoryView, noMpsClient } from '../../proof/attestation.js';
+import { isInstance } from '../../../environment/named-gpu.js';
+import {
+  bareDriver,
+  deviceSeen,
+  measuredDevice,
+  memoryView,
+  noMpsClient,
+  type SeenDevice,
+} from '../../proof/attestation.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import { judge } from '../../proof/judgement.js';
 import { Profile } from '../../profile.js';
@@ -18,7 +26,7 @@ export class NativeSystem extends Profile {
       ...bareDriver(description),
       deviceSeen(device, gpu),
       noMpsClient(device),
-      noMig(device?.migMode),
+      noMig(device),
       memoryView(device, look.probe, gpu, null),
     ]);
   }
@@ -28,11 +36,13 @@ export class NativeSystem extends Profile {
   }
 }
 
-function noMig(mode: string | undefined): Finding {
+/** An instance that is named as the GPU is what is to be measured, whatever the driver says of its mode. */
+function noMig(device: SeenDevice): Finding {
+  const isNamed = device !== undefined && isInstance(device.uuid);
   return {
     proof: 'MIG mode',
-    passed: mode === undefined ? null : mode !== 'enabled',
-    detail: mode ?? 'the worker does not see the GPU',
+    passed: device === undefined ? null : isNamed || device.migMode !== 'enabled',
+    detail: isNamed ? 'an instance, which was named' : (device?.migMode ?? 'the worker does not see the GPU'),
     advice: 'Select a GPU that is not in MIG mode: an instance is not the bare card.',
   };
 }

@@ -9,5 +9,6 @@ const nativeSettings = settings({ name: nameOf('native') });
 export const native = kindOf({
   about: 'the bare driver',
   settings: nativeSettings,
+  inside: { container: true, mig: true },
   create: ({ name, surroundings: { caller } }) => new NativeSystem({ name, caller }),
 });

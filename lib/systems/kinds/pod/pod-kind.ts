@@ -8,6 +8,10 @@ import { PodSystem } from './pod-system.js';
 export const pod = kindOf({
   about: 'pods of Kubernetes, under what the cluster injects',
   settings: podSettings,
+  inside: {
+    container: 'the cluster starts what is in a pod',
+    mig: 'a pod gets its instance from the cluster (nvidia.com/mig-1g.18gb in its limits)',
+  },
   create: ({ settings, place, name, surroundings: { caller, folder } }) =>
     new PodSystem(podOptions(settings, { name, place, folder, caller })),
   resolved(settings, folder) {

@@ -17,5 +17,9 @@ const swapSettings = settings({
 export const swap = kindOf({
   about: 'the bare driver, whose tenants take turns on the card by checkpoint',
   settings: swapSettings,
+  inside: {
+    container: 'checkpoints are made from outside of the container, whose processes have other PIDs',
+    mig: 'the driver does not checkpoint processes on an instance',
+  },
   create: ({ settings: { slice }, name, surroundings: { caller } }) => new SwapSystem({ name, caller }, slice),
 });

@@ -22,6 +22,7 @@ const vgpuManagerSettings = settings({
 export const vgpuManager = kindOf({
   about: 'vgpu-manager, one preloaded library',
   settings: vgpuManagerSettings,
+  inside: { container: 'its limits are in one file of the whole host', mig: 'it names whole GPUs' },
   create({ settings: given, name, place, surroundings }) {
     if (given.cores !== undefined && given.sm !== undefined)
       throw place.error('sm', 'Expected cores or sm of vgpu-manager but received both.');

@@ -1,0 +1,53 @@
+#include "bench/mig_instances.h"
+
+#include <array>
+
+#include "bench/device_session.h"
+#include "bench/gpu_monitor.h"
+#include "bench/nvml_query.h"
+
+namespace gvb {
+namespace {
+
+MigInstance described(const NvmlApi& nvml, abi::nvmlDevice_t instance, const ListedGpu& card) {
+  const NvmlQuery ask{nullptr};
+  MigInstance found;
+  found.uuid = nvml_uuid(nvml, instance).value_or("");
+  std::array<char, 96> name{};
+  if (nvml.nvmlDeviceGetName && nvml.nvmlDeviceGetName(instance, name.data(), name.size()) == abi::NVML_SUCCESS)
+    found.name = name.data();
+  found.parent = card.uuid;
+  found.parent_index = card.index;
+  found.gpu_instance = ask.value<unsigned>("nvmlDeviceGetGpuInstanceId", nvml.nvmlDeviceGetGpuInstanceId, instance);
+  found.compute_instance =
+      ask.value<unsigned>("nvmlDeviceGetComputeInstanceId", nvml.nvmlDeviceGetComputeInstanceId, instance);
+  const auto attributes =
+      ask.value<abi::nvmlDeviceAttributes_t>("nvmlDeviceGetAttributes_v2", nvml.nvmlDeviceGetAttributes_v2, instance);
+  if (attributes) found.multiprocessors = attributes->multiprocessorCount;
+  const auto memory = ask.value<abi::nvmlMemory_t>("nvmlDeviceGetMemoryInfo", nvml.nvmlDeviceGetMemoryInfo, instance);
+  if (memory) found.memory_bytes = memory->total;
+  return found;
+}
+
+}  // namespace
+
+std::vector<MigInstance> mig_instances(const Nvml& library) {
+  const NvmlApi& nvml = library.api;
+  const NvmlQuery ask{nullptr};
+  std::vector<MigInstance> found;
+  for (const ListedGpu& card : listed_gpus(library)) {
+    const auto device =
+        ask.value<abi::nvmlDevice_t>("nvmlDeviceGetHandleByIndex_v2", nvml.nvmlDeviceGetHandleByIndex_v2, card.index);
+    if (!device) continue;
+    const auto most =
+        ask.value<unsigned>("nvmlDeviceGetMaxMigDeviceCount", nvml.nvmlDeviceGetMaxMigDeviceCount, *device);
+    // Numbers without an instance may precede others.
+    for (unsigned number = 0; number < most.value_or(0); ++number)
+      if (const auto instance = ask.value<abi::nvmlDevice_t>("nvmlDeviceGetMigDeviceHandleByIndex",
+                                                             nvml.nvmlDeviceGetMigDeviceHandleByIndex, *device, number))
+        found.push_back(described(nvml, *instance, card));
+  }
+  return found;
+}
+
+}  // namespace gvb

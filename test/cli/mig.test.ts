@@ -1,0 +1,167 @@
+/** The system `mig` on simulated cards that GVB_SIM cuts into instances, and set-ups that only look like it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, emptyFolder, parseComparison } from './command.js';
+import { pathWithMps } from './mps-control.js';
+
+const card = (index: number) => `GPU-67766273-696d-4000-8000-00000000000${index}`;
+const instance = (index: number, number: number) => `MIG-67766273-696d-4000-8000-000000000${number + 1}0${index}`;
+/** Card 0 and 2 in MIG mode, card 1 whole. */
+const split = ['devices=3,card@0=h200,card@1=h200,card@2=h200', 'mig@0=1g.18gb+1g.18gb+3g.71gb,mig@2=1g.18gb'].join(
+  ',',
+);
+
+async function compare(systems: readonly string[], sim = split, more: readonly string[] = []) {
+  const few = ['OH-002', '--simulate', '--tier', 'quick', '--iterations', '20', '--rounds', '1', '--json', '-'];
+  const named = systems.flatMap((system) => ['--system', system]);
+  const output = ['--output', join(emptyFolder(), 'out')];
+  const outcome = await command(['compare', ...few, ...named, ...output, ...more], { PATH: pathWithMps() }, sim);
+  const rounds = () => parseComparison(outcome.stdout).systems.map(([round]) => round);
+  return { ...outcome, rounds, warnings: () => parseComparison(outcome.stdout).warnings };
+}
+
+/** A layer on the instance that changes a variable before the driver is loaded. */
+function changing(statement: string): string {
+  const file = join(emptyFolder(), 'change.cjs');
+  writeFileSync(file, `${statement}\n`);
+  return `layer.kind=custom,layer.env.NODE_OPTIONS=--require=${file}`;
+}
+
+describe('mig', () => {
+  it('is measured on an instance, native on a whole card beside it, and says so', async () => {
+    const { code, rounds, warnings } = await compare(['native', 'mig:profile=1g.18gb', 'mig:name=big,profile=3g.71gb']);
+    expect(code).toBe(0);
+    const seen = rounds().map((round) => [
+      round?.gpu[0]?.uuid,
+      round?.gpu[0]?.multiprocessors,
+      round?.metrics[0]?.status,
+    ]);
+    expect(seen).toEqual([
+      [card(1), 132, 'ok'],
+      [instance(0, 0), 16, 'ok'],
+      [instance(0, 2), 60, 'ok'],
+    ]);
+    const { settings, attestation } = rounds()[1]?.system ?? {};
+    expect(settings).toMatchObject({
+      'mig.profile': '1g.18gb',
+      'mig.instances': `${instance(0, 0)},${instance(0, 1)}`,
+      'mig.card': card(0),
+    });
+    expect(attestation?.every(({ passed }) => passed)).toBe(true);
+    expect(attestation?.map(({ proof }) => proof)).toEqual(
+      expect.arrayContaining([
+        'the process sees its MIG instance alone',
+        'profile in the name of the device',
+        'multiprocessors of the instance',
+        'memory of the instance by NVML',
+        'the instance by NVML outside',
+        'allocation of 16640 MiB is refused',
+      ]),
+    );
+    expect(warnings().join(' ')).toContain(`native is measured on the whole card ${card(1)}, mig, big on an instance`);
+  });
+
+  it('finds an instance by every form of its name', async () => {
+    const { code, rounds } = await compare([
+      `mig:name=a,instance=${instance(0, 1)}`,
+      `mig:name=b,instance=MIG-${card(0)}/1/0`,
+      `mig:name=c,instance=${instance(0, 1).toLowerCase().replace(/^mig/, 'MIG')},card=0,profile=1g.18gb`,
+    ]);
+    expect(code).toBe(0);
+    for (const round of rounds()) expect(round?.gpu[0]?.uuid).toBe(instance(0, 1));
+  });
+
+  it('has MPS inside, whose percentage is of the instance', async () => {
+    const { code, rounds } = await compare([
+      'mig:profile=1g.18gb',
+      'mig:name=half,profile=1g.18gb,layer.kind=mps,layer.sm=50',
+    ]);
+    expect(code).toBe(0);
+    const half = rounds()[1];
+    expect(half?.gpu[0]).toMatchObject({ uuid: instance(0, 0), mpsClient: true, multiprocessors: 8 });
+    expect(half?.system.attestation).toContainEqual(
+      expect.objectContaining({ passed: true, detail: 'the tenant has 8 of 16, 50 % was set' }),
+    );
+  });
+
+  it.each<[string, string, RegExp, string?, (readonly string[])?]>([
+    [
+      'a profile that no instance has',
+      'mig:profile=2g.35gb',
+      /but received '2g\.35gb': there are MIG-.*sudo nvidia-smi mig -i 0 -cgi 2g\.35gb -C/,
+    ],
+    [
+      'a profile of another instance',
+      `mig:profile=1g.18gb,instance=${instance(0, 2)}`,
+      /to have profile 1g\.18gb but received .*3g\.71gb/,
+    ],
+    [
+      'an instance of another card',
+      `mig:instance=${instance(2, 0)},card=0`,
+      /Expected instance of mig to name one MIG instance/,
+    ],
+    ['a whole card', 'mig:profile=1g.18gb', /no GPU of this machine has one.*nvidia-smi -i 0 -mig 1/, 'card=h200'],
+    ['a beginning of several', 'mig:instance=MIG-67766273', /several UUIDs begin so/],
+    [
+      'native on no whole card',
+      'mig:profile=1g.18gb',
+      /Expected a GPU that is not in MIG mode for native/,
+      'card=h200,mig=1g.18gb',
+    ],
+    [
+      'native on a split card',
+      'mig:profile=1g.18gb',
+      /Expected --device to be a GPU that is not in MIG mode/,
+      split,
+      ['--device', '2'],
+    ],
+    [
+      'HAMi-core with a compute limit inside',
+      'mig:profile=1g.18gb,layer.kind=hami-core,layer.sm=50',
+      /its compute limit is off/,
+    ],
+    ['swap inside', 'mig:profile=1g.18gb,layer.kind=swap', /does not checkpoint processes on an instance/],
+    ['MIG inside', 'mig:profile=1g.18gb,layer.kind=mig', /an instance has no instances/],
+  ])('refuses %s', async (_, system, says, sim = split, more = []) => {
+    const { code, stderr } = await compare(['native', system], sim, more);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(says) as string });
+  });
+
+  it.each([
+    [
+      'the whole card of another place',
+      `process.env.CUDA_VISIBLE_DEVICES = '${card(1)}';`,
+      /it sees GPU-\S+ \(a whole GPU\)/,
+    ],
+    [
+      'an instance of another card',
+      `process.env.CUDA_VISIBLE_DEVICES = '${instance(2, 0)}';`,
+      /sees its MIG instance alone: it sees MIG-\S+0102;/,
+    ],
+    [
+      'another instance of the card',
+      `process.env.CUDA_VISIBLE_DEVICES = '${instance(0, 2)}';`,
+      /failed too: .*multiprocessors of the instance/,
+    ],
+    ['every card', 'delete process.env.CUDA_VISIBLE_DEVICES;', /sees its MIG instance alone: it sees .*, /],
+  ])('publishes nothing of a process that sees %s', async (_, statement, says) => {
+    const { code, rounds } = await compare(['native', `mig:profile=1g.18gb,${changing(statement)}`]);
+    expect(code).toBe(5);
+    expect(rounds()[1]?.metrics[0]).toMatchObject({ status: 'invalid', value: null });
+    expect(rounds()[1]?.metrics[0]?.reason).toMatch(says);
+  });
+});
+
+describe('time-slicing', () => {
+  it('is proven on the bare driver, and refused where the process is a client of MPS', async () => {
+    const { code, rounds } = await compare(['native', 'time-slicing'], '');
+    expect(code).toBe(0);
+    expect(rounds()[1]?.system.attestation).toContainEqual(
+      expect.objectContaining({ proof: "a compute process of its own in NVML's list", passed: true }),
+    );
+    const shared = await compare(['native', 'time-slicing'], 'mps=1');
+    expect(shared.code).toBe(5);
+    expect(shared.rounds()[1]?.metrics[0]?.reason).toMatch(/is listed as a client of MPS|it is an MPS client/);
+  });
+});

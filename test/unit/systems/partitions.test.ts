@@ -1,0 +1,108 @@
+/** Proofs of partitions, fooled by set-ups that a simulated card cannot have. */
+import { describe, expect, it } from 'vitest';
+import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
+import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
+import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
+import { sliceIn } from '../../../lib/systems/kinds/time-slicing/compute-policy.js';
+import { TimeSlicingSystem } from '../../../lib/systems/kinds/time-slicing/time-slicing-system.js';
+import { device } from '../run/fixtures.js';
+import { CARD, description, GIB, runState, temporaryFolder } from './fixtures.js';
+
+const wanted = {
+  uuid: 'MIG-1',
+  name: 'NVIDIA H200 MIG 1g.18gb',
+  parent: 'GPU-1',
+  parentIndex: 0,
+  gpuInstance: 7,
+  computeInstance: 0,
+  multiprocessors: 16,
+  memoryBytes: 16 * GIB,
+};
+const own = device(0, { uuid: 'MIG-1', name: wanted.name, multiprocessors: 16, memoryBytes: 16 * GIB });
+const failed = (findings: readonly { proof: string; passed: boolean | null }[]) =>
+  findings.filter(({ passed }) => passed === false).map(({ proof }) => proof);
+
+describe('a process on a MIG instance', () => {
+  it('is proven by what it sees', () => {
+    expect(seenInside([own], wanted, true).map(({ passed }) => passed)).toEqual([true, true, true, true]);
+    expect(seenOutside([wanted], wanted).passed).toBe(true);
+  });
+
+  it.each([
+    [
+      'a whole card under the name of the instance',
+      { multiprocessors: 132, memoryBytes: CARD, name: 'NVIDIA H200' },
+      ['multiprocessors of the instance', 'memory of the instance by NVML'],
+    ],
+    [
+      'a larger profile',
+      { name: 'NVIDIA H200 MIG 2g.35gb', multiprocessors: 32 },
+      ['profile in the name of the device', 'multiprocessors of the instance'],
+    ],
+    [
+      'a profile of the same size with more memory',
+      { name: 'NVIDIA H200 MIG 1g.35gb', memoryBytes: 32 * GIB },
+      ['profile in the name of the device', 'memory of the instance by NVML'],
+    ],
+  ])('is refused on %s', (_, change, proofs) =>
+    expect(failed(seenInside([{ ...own, ...change }], wanted, true))).toEqual(proofs),
+  );
+
+  it('is refused if it sees no GPU, or if the instance was made anew meanwhile', () => {
+    expect(failed(seenInside([], wanted, true))).toEqual(['the process sees its MIG instance alone']);
+    expect(seenOutside([], wanted)).toMatchObject({ passed: false, detail: 'MIG-1 is not listed any more' });
+    for (const change of [{ parent: 'GPU-2' }, { gpuInstance: 9 }, { multiprocessors: 14 }, { memoryBytes: GIB }])
+      expect(seenOutside([{ ...wanted, ...change }], wanted).passed).toBe(false);
+  });
+
+  it('may have fewer multiprocessors under a layer, and never more', () => {
+    expect(failed(seenInside([{ ...own, multiprocessors: 8 }], wanted, false))).toEqual([]);
+    expect(failed(seenInside([{ ...own, multiprocessors: 8 }], wanted, true))).toHaveLength(1);
+    expect(failed(seenInside([{ ...own, multiprocessors: 18 }], wanted, false))).toHaveLength(1);
+  });
+});
+
+it('tells slices and whole cards apart, also where the driver gives both one name', () => {
+  expect(sliceText(device(0))).toBe('MIG disabled');
+  expect(sliceText(own)).toBe('MIG instance 1g.18gb');
+  expect(sliceText({ ...own, name: 'NVIDIA H200' })).toBe('MIG instance of 16 multiprocessors');
+  expect(nameWithSlice({ ...own, name: 'NVIDIA H200' })).toBe('NVIDIA H200, MIG instance of 16 multiprocessors');
+  expect(nameWithSlice(own)).toBe('NVIDIA H200 MIG 1g.18gb');
+});
+
+it('refuses a client of another MPS daemon', () => {
+  expect(ownPipes({ CUDA_MPS_PIPE_DIRECTORY: '/r/p' }, '/r/p').passed).toBe(true);
+  expect(ownPipes({ CUDA_MPS_PIPE_DIRECTORY: '/tmp/nvidia-mps' }, '/r/p')).toMatchObject({
+    passed: false,
+    detail: '/tmp/nvidia-mps, not /r/p',
+  });
+  expect(ownPipes({}, '/r/p').passed).toBe(false);
+});
+
+describe('time-slicing', () => {
+  it.each([
+    ['compute mode exclusive', { computeMode: 'exclusive-process' } as const, /compute mode: exclusive-process/],
+    ['MPS', { mpsClient: true }, /it is an MPS client/],
+    ['MIG mode', { migMode: 'enabled' } as const, /MIG mode: enabled/],
+  ])('is refused under %s', async (_, change, says) => {
+    const system = new TimeSlicingSystem({ name: 'time-slicing', caller: {} });
+    const folder = temporaryFolder();
+    await system.prepare(runState(folder));
+    const seen = description(null);
+    seen.inspection.devices = [device(0, { memoryBytes: CARD, visibleMemoryBytes: CARD, ...change })];
+    const { invalid } = await system.attest(seen, {
+      phase: 'process',
+      tenant: { id: 0 },
+      probe: null,
+      path: 'runtime',
+    });
+    await system.teardown();
+    expect(invalid).toMatch(says);
+  });
+
+  it('reads the policy of its GPU', () => {
+    const answer =
+      '| GPU compute policies: |\n| GPU     Name             Value   |\n|  0      timeslice        Default |\n|  1      timeslice        Long |';
+    expect([0, 1, 2].map((index) => sliceIn(answer, index))).toEqual(['default', 'long', null]);
+  });
+});
