@@ -36,7 +36,7 @@ export interface Kind<Schema extends Settings = Settings> {
   about: string;
   settings: Schema;
   create: (given: Given<Schema>) => System;
-  /** By outer kind: whether a system of this kind can be in one, or the reason why not, also for some settings. */
+  /** Whether a system of this kind can be in one of another kind, by its name, or the reason why not. */
   inside?: Readonly<Partial<Record<string, true | string | ((settings: RawMap) => string | null)>>>;
   /** Adds the files that it finds by itself to the settings, and makes paths absolute that only it knows to be paths. */
   resolved?: (settings: RawMap, folder: string) => RawMap;
