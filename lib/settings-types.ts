@@ -146,6 +146,10 @@ export interface MpsSettings {
   sm?: number;
   /** GPUs that the daemon serves: the measured one alone, or every visible one, for metrics that need several. Default: measured. */
   gpus?: 'measured' | 'visible';
+  /** What enforces memory. `client`: the pinned limit of each client. `cgroup`: the kernel's controller dmem, one limit for all processes of a tenant; needs driver R615, kernel 6.14 and root. Default: client. */
+  enforcer?: 'client' | 'cgroup';
+  /** The cgroup in which those of the tenants are made. Default: /sys/fs/cgroup. */
+  cgroup?: string;
   /** Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none. */
   partition?: number;
 }

@@ -42,7 +42,7 @@ export interface Tenant {
 export const SOLE_TENANT: Tenant = { id: 0 };
 
 /** The GPU as the coordinator's NVML shows it. */
-export type TrueGpu = Pick<NativeDevice, 'index' | 'uuid' | 'memoryBytes' | 'multiprocessors'>;
+export type TrueGpu = Pick<NativeDevice, 'index' | 'uuid' | 'memoryBytes' | 'multiprocessors' | 'pciBusId'>;
 
 export interface RunState {
   runId: string;

@@ -97,6 +97,24 @@ describe.concurrent('mps', () => {
     );
   });
 
+  it.each<[string, string | null, number, RegExp]>([
+    ['is not mounted', null, 2, /dmem\.capacity is not there: .*kernel from 6\.14/],
+    ['has no memory of the driver', 'drm/0000:01:00.0/vram0 1024', 2, /lists no memory of the NVIDIA driver: .*R615/],
+    ['has another GPU', 'nvidia/0000:09:00.0/vidmem 1024', 5, /no region of the GPU at 0000:01:00\.0/],
+    [
+      'does not hold the process',
+      'nvidia/0000:01:00.0/vidmem 1024',
+      5,
+      /in the cgroup of its tenant.*failed too: .*refused/s,
+    ],
+  ])('publishes nothing under a limit by cgroup if dmem %s', async (_, capacity, exit, says) => {
+    const root = emptyFolder();
+    if (capacity !== null) writeFileSync(join(root, 'dmem.capacity'), `${capacity}\n`);
+    const { code, stdout, stderr } = await compare(`mps:memory=10GiB,enforcer=cgroup,cgroup=${root}`, pathWithMps());
+    expect(code).toBe(exit);
+    expect(exit === 2 ? stderr : parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(says);
+  });
+
   it("reports the daemon's answer if it grants no partition", async () => {
     const { code, stdout } = await compare('mps:partition=4', pathWithMps('fault-partition'));
     expect(code).toBe(1);

@@ -1,7 +1,10 @@
 /** Proofs of partitions, fooled by set-ups that a simulated card cannot have. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
 import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
+import { inGroup, makeGroup, removeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
 import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
 import { sliceIn } from '../../../lib/systems/kinds/time-slicing/compute-policy.js';
 import { TimeSlicingSystem } from '../../../lib/systems/kinds/time-slicing/time-slicing-system.js';
@@ -77,6 +80,21 @@ it('refuses a client of another MPS daemon', () => {
     detail: '/tmp/nvidia-mps, not /r/p',
   });
   expect(ownPipes({}, '/r/p').passed).toBe(false);
+});
+
+it('limits memory by a cgroup of the tenant, whose limit is read back', () => {
+  const root = temporaryFolder();
+  expect(whyNoDmem(root)).toMatch(/is not there/);
+  writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
+  expect(whyNoDmem(root)).toBeNull();
+  const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', 4096);
+  const file = join(root, 'gvb-1', 'dmem.max');
+  expect(readFileSync(file, 'utf8')).toBe('nvidia/0000:3b:00.0/vidmem 4096\n');
+  const [place, limit] = inGroup(process.pid, group, 4096);
+  expect([place?.passed, limit?.passed]).toEqual([false, true]);
+  writeFileSync(file, 'nvidia/0000:3b:00.0/vidmem max\n');
+  expect(inGroup(process.pid, group, 4096)[1]).toMatchObject({ passed: false, detail: 'max, 4096 was set' });
+  expect(removeGroup(group)[0]).toContain('was left in place');
 });
 
 describe('time-slicing', () => {

@@ -207,4 +207,5 @@ const gpuOf = ({ parentIndex, uuid, memoryBytes, multiprocessors }: MigInstance)
   uuid,
   memoryBytes,
   multiprocessors: multiprocessors ?? 0,
+  pciBusId: null,
 });

@@ -9,6 +9,9 @@ import { BenchError } from '../../../errors/bench-error.js';
 import type { Description } from '../../../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from '../../proof/attestation.js';
 import type { Finding } from '../../proof/proof-finding.js';
+import type { Launcher } from '../../../workers/launcher.js';
+import { local } from '../../../workers/local.js';
+import { type Group, GROUP_VARIABLE, inGroup, inGroups, makeGroup, removeGroup, whyNoDmem } from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
@@ -28,6 +31,8 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
   gpus?: 'measured' | 'visible';
   /** Chunks of SMs that each tenant owns (static partitioning); the driver then ignores thread percentages. */
   partition?: number | undefined;
+  /** The cgroup in which each tenant has one with its memory limit; null: the limit is one of each client. */
+  groups?: string | null;
   /** Timeout of each step of the daemon's start. Default 30 s. */
   startTimeoutMs?: number;
 }
@@ -46,23 +51,32 @@ export class MpsSystem extends Profile {
   #starting: Promise<void> | null = null;
   /** Every running tenant, with its partition of the SMs. */
   readonly #living = new Map<number, string | null>();
+  readonly #groups = new Map<number, Group>();
+  override readonly launcher: Launcher;
 
   constructor(options: MpsOptions) {
     super(options);
     this.#options = options;
     this.#control = inPath(CONTROL, options.caller.PATH ?? '');
-    this.unavailable = whyUnavailable(this.#control, options.partition);
+    const { groups = null } = options;
+    this.unavailable = whyUnavailable(this.#control, options.partition) ?? (groups && whyNoDmem(groups));
+    this.launcher = groups === null ? local : inGroups;
     if (options.gpus !== 'visible') this.severalGpusBy = 'gpus=visible';
     // Partitions are all of the system's size.
     this.limitsCoexist = options.partition === undefined;
     this.capabilities = {
-      memLimit: 'perProcess',
+      memLimit: groups === null ? 'perProcess' : 'perTenantPool',
       computeLimit: options.partition === undefined ? 'smCap' : 'hardware',
       needsRoot: false,
       needsIdleGpu: false,
       changesGlobalGpuState: false,
       limitGranularity: { memoryBytes: MIB, smPercent: null },
     };
+  }
+
+  override get settings(): Record<string, string> {
+    const { [GROUP_VARIABLE]: _, ...settings } = super.settings;
+    return { ...settings, ...(this.#options.groups && { 'mps.enforcer': `cgroup below ${this.#options.groups}` }) };
   }
 
   /** With partitions no tenant can have another percentage. */
@@ -81,7 +95,13 @@ export class MpsSystem extends Profile {
     if (partition !== undefined) limits.push(partitionSize(device, gpu.multiprocessors, partition));
     else if (smPercent !== null && smPercent !== 100)
       limits.push(threadPercentage(device, gpu.multiprocessors, smPercent));
-    if (memoryBytes !== null) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
+    const group = this.#groups.get(look.tenant.id);
+    if (memoryBytes !== null)
+      limits.push(
+        ...(group
+          ? inGroup(description.pid, group, memoryBytes)
+          : [pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes)]),
+      );
     return judge(description, look, null, [
       mpsClient(device),
       ownPipes(description.environment, placesOf(this.prepared.directory).CUDA_MPS_PIPE_DIRECTORY),
@@ -101,8 +121,10 @@ export class MpsSystem extends Profile {
     return this.#options;
   }
 
-  override async prepareTenant({ id }: Tenant): Promise<void> {
+  override async prepareTenant(tenant: Tenant): Promise<void> {
+    const { id } = tenant;
     if (this.#control === null) return;
+    this.#makeGroup(tenant);
     const daemon = await this.#startOnce(this.#control);
     const { partition } = this.#options;
     const own = this.#living.get(id) ?? null;
@@ -112,12 +134,10 @@ export class MpsSystem extends Profile {
   override async reap({ id }: Tenant): Promise<void> {
     const partition = this.#living.get(id) ?? null;
     this.#living.delete(id);
-    if (this.#living.size > 0) {
-      if (partition !== null) await this.#daemon?.removePartition(partition);
-      return;
-    }
-    const [left] = await this.#quit();
-    if (left !== undefined) throw new BenchError('SYSTEM', `${this.name}: ${left}.`);
+    const left = this.#removeGroup(id);
+    if (this.#living.size === 0) left.push(...(await this.#quit()));
+    else if (partition !== null) await this.#daemon?.removePartition(partition);
+    if (left.length > 0) throw new BenchError('SYSTEM', `${this.name}: ${left.join('; ')}.`);
   }
 
   /** After a fault the server accepts no client until all clients have left; a new daemon accepts them at once. */
@@ -140,7 +160,23 @@ export class MpsSystem extends Profile {
 
   protected override end(): Promise<string[]> {
     this.#living.clear();
-    return this.#quit();
+    const left = [...this.#groups.keys()].flatMap((id) => this.#removeGroup(id));
+    return this.#quit().then((others) => [...left, ...others]);
+  }
+
+  #makeGroup(tenant: Tenant): void {
+    const { groups = null } = this.#options;
+    const { memoryBytes } = this.limits(tenant);
+    if (groups === null || memoryBytes === null || this.#groups.has(tenant.id)) return;
+    const { runId, gpu } = this.prepared.run;
+    const name = `gvb-${runId}-${this.name}-${tenant.id}`;
+    this.#groups.set(tenant.id, makeGroup(groups, name, gpu.pciBusId, memoryBytes));
+  }
+
+  #removeGroup(id: number): string[] {
+    const group = this.#groups.get(id);
+    this.#groups.delete(id);
+    return group ? removeGroup(group) : [];
   }
 
   /** Ends a daemon that fails to start: left running, it would warm the driver for the other systems. */
@@ -197,12 +233,15 @@ export class MpsSystem extends Profile {
   protected variables(tenant: Tenant): Record<string, string> {
     const { memoryBytes, smPercent } = this.limits(tenant);
     const partition = this.#living.get(tenant.id) ?? null;
+    const group = this.#groups.get(tenant.id);
     return {
       ...placesOf(this.prepared.directory),
       ...this.#seen(),
       ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
       ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
-      ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: this.#pinnedLimit(memoryBytes) }),
+      ...(group && { [GROUP_VARIABLE]: group.folder }),
+      ...(memoryBytes !== null &&
+        !this.#options.groups && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: this.#pinnedLimit(memoryBytes) }),
     };
   }
 }

@@ -1,5 +1,5 @@
 /** `mps`: a private daemon of NVIDIA's Multi-Process Service. */
-import { choice, integer, key, percent, size } from '../../../config/schema.js';
+import { choice, integer, key, matching, percent, size } from '../../../config/schema.js';
 import { nameOf } from '../../../config/label.js';
 import { settings } from '../../../config/read.js';
 import { MpsSystem } from './mps-system.js';
@@ -20,6 +20,16 @@ const mpsSettings = settings({
     'GPUs that the daemon serves: the measured one alone, or every visible one, for metrics that need several.',
     'measured',
   ),
+  enforcer: key(
+    choice(['client', 'cgroup']),
+    "What enforces memory. `client`: the pinned limit of each client. `cgroup`: the kernel's controller dmem, one limit for all processes of a tenant; needs driver R615, kernel 6.14 and root.",
+    'client',
+  ),
+  cgroup: key(
+    matching(/^\/[\w./@:-]*$/, 'the absolute path of a cgroup', 'FOLDER'),
+    'The cgroup in which those of the tenants are made.',
+    '/sys/fs/cgroup',
+  ),
   partition: key(
     integer(1, MOST_CHUNKS, 'CHUNKS'),
     'Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none.',
@@ -30,15 +40,24 @@ export const mps = kindOf({
   about: 'a private daemon of the Multi-Process Service',
   settings: mpsSettings,
   inside: {
-    container: true,
-    mig: ({ gpus }) => (gpus === undefined ? null : 'the daemon serves one instance: leave gpus out'),
+    container: ({ enforcer }) =>
+      enforcer === undefined ? null : 'a runtime puts its containers into cgroups of its own: leave enforcer out',
+    mig: ({ gpus, enforcer }) =>
+      gpus !== undefined
+        ? 'the daemon serves one instance: leave gpus out'
+        : enforcer === undefined
+          ? null
+          : 'the driver has no limits by cgroup on an instance: leave enforcer out',
   },
-  create({ settings: { memory, sm, gpus, partition }, name, place, surroundings: { caller } }) {
+  create({ settings: { memory, sm, gpus, partition, enforcer, cgroup }, name, place, surroundings: { caller } }) {
     // With static partitions the driver ignores thread percentages.
     if (partition !== undefined && sm !== undefined)
       throw place.error('partition', 'Expected sm or partition of mps but received both.');
     if (partition !== undefined && gpus === 'visible')
       throw place.error('partition', 'Expected partition or gpus=visible of mps but received both.');
-    return new MpsSystem({ name, caller, memory, sm, gpus, partition });
+    if (enforcer === 'cgroup' && (memory === undefined || gpus === 'visible'))
+      throw place.error('enforcer', 'Expected enforcer=cgroup of mps with memory, and without gpus=visible.');
+    const groups = enforcer === 'cgroup' ? cgroup : null;
+    return new MpsSystem({ name, caller, memory, sm, gpus, partition, groups });
   },
 });

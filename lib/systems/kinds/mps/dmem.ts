@@ -1,0 +1,106 @@
+/**
+ * Memory limits of the kernel's cgroup controller `dmem`, which MPS of driver R615 obeys on kernels from 6.14 on: all
+ * device memory of a tenant's processes counts against one limit. Source: the MPS documentation for R620.
+ */
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { messageOf } from '../../../errors/message-of.js';
+import type { Launcher } from '../../../workers/launcher.js';
+import { local } from '../../../workers/local.js';
+import type { Finding } from '../../proof/proof-finding.js';
+import { NotActive } from '../../proof/not-active.js';
+
+/** Names the group of a process to the launcher. */
+export const GROUP_VARIABLE = 'GVB_MPS_CGROUP';
+
+const read = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+/** Why there are no such limits in that folder; null where the driver offers its memory to the controller. */
+export function whyNoDmem(root: string): string | null {
+  const capacity = read(join(root, 'dmem.capacity'));
+  if (capacity === null)
+    return `${join(root, 'dmem.capacity')} is not there: limits by cgroup need a kernel from 6.14 on with the controller dmem, and cgroup v2 mounted`;
+  return /^nvidia\//m.test(capacity)
+    ? null
+    : `${join(root, 'dmem.capacity')} lists no memory of the NVIDIA driver: limits by cgroup need driver R615 or newer`;
+}
+
+/** `nvidia/0000:3b:00.0/vidmem`: NVML writes eight digits of the domain. */
+function regionOf(root: string, pciBusId: string | null): string {
+  const place = pciBusId?.toLowerCase().replace(/^0000(?=[0-9a-f]{4}:)/, '') ?? 'unknown';
+  const regions = (read(join(root, 'dmem.capacity')) ?? '').split('\n').map((line) => line.split(' ')[0] ?? '');
+  const region = regions.find((name) => name.startsWith('nvidia/') && name.toLowerCase().includes(place));
+  if (region === undefined) throw new NotActive(`dmem.capacity has no region of the GPU at ${place}`);
+  return region;
+}
+
+export interface Group {
+  folder: string;
+  region: string;
+}
+
+/** Makes a group with a limit. */
+export function makeGroup(root: string, name: string, pciBusId: string | null, bytes: number): Group {
+  const region = regionOf(root, pciBusId);
+  const folder = join(root, name);
+  try {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'dmem.max'), `${region} ${bytes}\n`);
+  } catch (error) {
+    throw new NotActive(
+      `no group with a limit can be made in ${root} (as root, with +dmem in its cgroup.subtree_control): ${messageOf(error)}`,
+    );
+  }
+  return { folder, region };
+}
+
+/** Returns what was left. */
+export function removeGroup({ folder }: Group): string[] {
+  try {
+    rmdirSync(folder);
+    return [];
+  } catch (error) {
+    return [`${folder} was left in place: ${messageOf(error)}`];
+  }
+}
+
+/** Its processes are in their group before they have run: what they start is too. */
+export const inGroups: Launcher = {
+  ...local,
+  start(command, options) {
+    const { [GROUP_VARIABLE]: folder, ...environment } = options.environment;
+    const started = local.start(command, { ...options, environment });
+    if (folder !== undefined && started.pid !== null) writeFileSync(join(folder, 'cgroup.procs'), `${started.pid}`);
+    return started;
+  },
+};
+
+/** `/proc/PID/cgroup` of the process, and the limit that its group has. */
+export function inGroup(pid: number, { folder, region }: Group, bytes: number): Finding[] {
+  const own = read(`/proc/${pid}/cgroup`);
+  const limit = read(join(folder, 'dmem.max'))
+    ?.split('\n')
+    .find((line) => line.startsWith(`${region} `))
+    ?.slice(region.length + 1);
+  const advice = 'Something moved the process or changed the group: leave gvb-… groups alone while they are measured.';
+  return [
+    {
+      proof: 'the process is in the cgroup of its tenant',
+      passed: own === null ? null : own.split('\n').some((line) => line.endsWith(`/${basename(folder)}`)),
+      detail: own === null ? `/proc/${pid}/cgroup cannot be read` : own.trim(),
+      advice,
+    },
+    {
+      proof: 'dmem.max of the cgroup',
+      passed: limit === `${bytes}`,
+      detail: `${limit ?? 'none'}, ${bytes} was set`,
+      advice,
+    },
+  ];
+}
