@@ -160,6 +160,8 @@ export interface System {
   readonly isCallers?: boolean;
   /** Whether its processes are clients of an MPS daemon. Default false. */
   readonly usesMps?: boolean;
+  /** Whether its tenants take turns on the bare driver, which gives them. Default false. */
+  readonly takesTurns?: boolean;
   /** Whether its programs start where only the system can look for them, as in a container. Default false. */
   readonly startsElsewhere?: boolean;
   /** Whether the GPU may be one of another machine, which `lookElsewhere` then describes. Default false. */

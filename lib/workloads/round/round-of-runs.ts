@@ -312,7 +312,7 @@ export function expectedOf({ system, proofs }: MeasureContext): Expected {
     system: system.name,
     kind: system.kind,
     usesMps: system.usesMps === true,
-    takesTurns: system.turnMs !== undefined,
+    takesTurns: system.turnMs !== undefined || system.takesTurns === true,
   };
   if (!proofs.reference || !layer?.active) return { ...expected, layer: null };
   const intercepted = interceptors(proofs.reference.description.provenance).find(({ owner }) =>
