@@ -202,6 +202,11 @@ describe('runs', () => {
       /of one GPU memory and MIG mode but received 16 GiB, MIG disabled/,
     ],
     [
+      'an instance of the same name and memory',
+      { gpu: [card({ uuid: 'MIG-1' })] },
+      /of one GPU memory and MIG mode but received 16 GiB, MIG disabled in .* and 16 GiB, MIG instance of \d+ multiprocessors/,
+    ],
+    [
       'another tier of the same metric',
       { plan: { ...runDocument().plan, tier: 'thorough' } } as const,
       /in which OH-001 of environment is measured in the same way but received tier quick and tier thorough/,
