@@ -27,7 +27,8 @@ const [prefix = '', kind = '', program = '', ...options] = process.argv.slice(2)
 const restored = new Set<string>();
 
 /** What is cut short in a checkpoint or a restore leaves the driver out of step with its process: they have no timeout. */
-const patient = (argv: readonly string[]): Said => ask(argv, 0);
+const patient = (argv: readonly string[]): Said =>
+  ask(argv, argv[1] === 'checkpoint' || argv[1] === 'restore' ? 0 : TIMEOUT_MS);
 
 function ask(argv: readonly string[], timeout = TIMEOUT_MS): Said {
   const { status, stdout, stderr, error } = spawnSync(program, [...options, ...argv], {
