@@ -1,12 +1,12 @@
 /** Targets that work without a break while they are checkpointed and restored, for CKPT-004. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NO_UTILITY } from '../../checkpoint/utility-name.js';
 import type { CheckpointVerified, PcieLink, Requests } from '../../native/addon-types.js';
 import { loadAddon } from '../../native/load.js';
 import { median } from '../../stats/median.js';
 import type { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { NS_PER_MS } from '../core/units.js';
-import { NO_UTILITY } from '../../checkpoint/utility.js';
 import { BenchError } from '../../errors/bench-error.js';
 import { messageOf } from '../../errors/message-of.js';
 import { hasRoom, type NoRoom, pilot } from './held-targets.js';

@@ -7,11 +7,10 @@ import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
 import { CHECKPOINTED, LOCKED, RUNNING, stateName } from '../../checkpoint/states.js';
-import { Utility, type UtilityCall } from '../../checkpoint/utility.js';
 import { residentBytes } from '../../environment/process-tree.js';
 import { BenchError } from '../../errors/bench-error.js';
+import { UTILITY } from '../../checkpoint/utility-name.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
-import { loadAddon } from '../../native/load.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { loaderPath } from '../../systems/process/loader-path.js';
 import { SOLE_TENANT } from '../../systems/system.js';
@@ -21,6 +20,7 @@ import type { MeasureContext } from '../core/metric.js';
 import { GIB, NS_PER_MS } from '../core/units.js';
 import { nativeStart } from '../tenants/native-start.js';
 import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
+import { type UtilityCall, utilityIn } from './utility.js';
 
 /** Allocations of each target. */
 export const ALLOCATIONS = 4;
@@ -137,7 +137,7 @@ export class TargetStudy {
   async utility(): Promise<Caller | null> {
     const { simulatedDriver } = this.#context;
     const { environment } = nativeStart(this.#context);
-    const utility = Utility.in({
+    const utility = utilityIn({
       ...environment,
       ...(simulatedDriver !== null && { LD_LIBRARY_PATH: await loaderPath(simulatedDriver) }),
     });
@@ -145,16 +145,15 @@ export class TargetStudy {
     return async (call, { pid }, bytes) => {
       this.#context.signal.throwIfAborted();
       if (call === 'restore') await this.#guardian.noteRestore(pid);
-      const fromNs = loadAddon().now();
-      const { failure, tookNs } = await utility.call(call, pid, deadlineFor(bytes));
+      const { failure, fromNs, toNs } = await utility(call, pid, deadlineFor(bytes));
       // What a program says of itself is no proof.
       const { state } = await this.controller.call('state', pid, { deadlineMs: deadlineFor(0) });
       if (failure !== null || state !== AFTER[call])
         throw new BenchError(
           'INVALID_RESULT',
-          `${utility.file} --action ${call} ${failure ?? `succeeded, but the process is ${stateName(state ?? -1)}`}.`,
+          `${UTILITY} --action ${call} ${failure ?? `succeeded, but the process is ${stateName(state ?? -1)}`}.`,
         );
-      return { tookNs, fromNs, toNs: fromNs + tookNs };
+      return { tookNs: toNs - fromNs, fromNs, toNs };
     };
   }
 

@@ -1,7 +1,7 @@
 /** Whether containers can be checkpointed here: by podman, with CRIU and for GPU state its plugin for CUDA. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NO_UTILITY, Utility } from '../../../checkpoint/utility.js';
+import { NO_UTILITY, UTILITY } from '../../../checkpoint/utility-name.js';
 import type { Ask } from '../../../workers/container/container.js';
 import { inPath } from '../../input/in-path.js';
 import { runCommand } from '../../process/command.js';
@@ -58,7 +58,7 @@ async function criuVersion(environment: NodeJS.ProcessEnv): Promise<string | nul
 export async function gpuCheckpointRefusal({ environment }: Surroundings): Promise<string | null> {
   const file = inPath('criu', environment.PATH ?? '');
   const help = file === null ? '' : (await runCommand([file, '--help'], { environment, cwd: '/' })).output;
-  return pluginRefusal(pluginFolder(help), Utility.in(environment) !== null);
+  return pluginRefusal(pluginFolder(help), inPath(UTILITY, environment.PATH ?? '') !== null);
 }
 
 export function pluginRefusal(folder: string | null, hasUtility: boolean): string | null {
