@@ -184,10 +184,12 @@ function createPod(object, own) {
   };
   cluster.write(pod);
   appendFileSync(join(cluster.folder, 'created'), `${cluster.podmanName(own, name)}\n`);
+  // A kubelet runs on another machine: what ends all kubectl of a run does not end it.
+  const { GVB_KUBECTL_OF: _, ...ofNobody } = process.env;
   const kubelet = spawn(
     process.execPath,
     [fileURLToPath(new URL('kubelet.mjs', import.meta.url)), process.env.KUBECONFIG, own, name],
-    { detached: true, stdio: 'ignore', env: { ...process.env, CONTAINERS_CONF: cluster.settings.containersConf } },
+    { detached: true, stdio: 'ignore', env: { ...ofNobody, CONTAINERS_CONF: cluster.settings.containersConf } },
   );
   kubelet.unref();
   mkdirSync(join(cluster.folder, 'kubelets'), { recursive: true });
