@@ -13,8 +13,8 @@ import { type Description, describe, failureToLook } from '../../../workers/desc
 import { PodLauncher } from '../../../workers/pod/pod-launcher.js';
 import { POD_VARIABLE } from '../../../workers/pod/pod-variables.js';
 import { Worker } from '../../../workers/worker.js';
-import { type Elsewhere, nvmlOf } from '../../elsewhere.js';
-import { isSecret, publicValue } from '../../input/spec.js';
+import type { Elsewhere } from '../../elsewhere.js';
+import { isSecret } from '../../input/spec.js';
 import { CleanUpGuardian } from '../../process/clean-up-guardian.js';
 import { deviceSeen, measuredDevice } from '../../proof/attestation.js';
 import { judge } from '../../proof/judgement.js';
@@ -28,7 +28,9 @@ import { leftPods } from './left-pods.js';
 import { LivingPod, PodFailed } from './living-pod.js';
 import type { PodOptions } from './pod-options.js';
 import * as proofs from './pod-proofs.js';
+import { recordOf } from './pod-record.js';
 import { podOf, selectRun, type Template } from './pod-template.js';
+import { lookAtTruth, NO_TRUTH } from './truth-pod.js';
 
 const guardianProgram = join(packageRoot, 'dist/systems/kinds/pod/pod-guardian.js');
 /** How often a pod is made anew that got another card. */
@@ -157,10 +159,9 @@ export class PodSystem implements System {
     const prepared: Prepared = { run, adopted: none, record: {}, warnings, refusal: null };
     this.#prepared = prepared;
     try {
-      const looked = await this.#onCard(run);
-      const { pod, description } = looked;
+      const { pod, description } = await this.#onCard(run);
       prepared.adopted = adoptedFrom(description, run.gpu);
-      prepared.record = await this.#record(looked, prepared.adopted);
+      prepared.record = recordOf(pod, prepared.adopted, { ...this.#options, hasTruth: this.#hasTruth });
       this.#nodeName = pod.found.node;
       if (run.pinned) run.pinned.node ??= pod.found.node;
       await this.#removed(pod);
@@ -333,39 +334,10 @@ export class PodSystem implements System {
     try {
       const worker = await this.#worker(pod, target, signal);
       this.#truthPod = { pod, worker };
-      const description = await describe(worker, target, signal);
-      const failure = failureToLook(description);
-      if (failure) throw failure;
-      if (description.inspection.devices.some((device) => device.uuid === uuid))
-        return { description, uuid, nvml: nvmlOf(worker, target, uuid) };
-      throw new BenchError(
-        'NO_SUCH_DEVICE',
-        `The pod of truth of ${this.name} does not see ${uuid}: let it see every GPU of its node.`,
-      );
+      return await lookAtTruth(worker, { name: this.name, uuid, target, signal });
     } catch (error) {
       if (this.#truthPod === null) await this.#removed(pod);
       throw error;
     }
   }
-
-  /** What pods of the same template may differ by. */
-  async #record({ pod }: Looked, { injected, mechanism }: Adopted): Promise<Record<string, string>> {
-    const { template, truth } = this.#options;
-    const { node, imageId, qosClass } = pod.found;
-    const variables = Object.entries(injected).map(
-      ([name, value]) => [`injected.${name}`, publicValue(name, value)] as const,
-    );
-    return {
-      'pod.template': template.sha256,
-      'pod.image': imageId,
-      'pod.node': node,
-      'pod.qos': qosClass,
-      'pod.under': mechanism,
-      'pod.tenants': mechanism === 'whole' ? 'processes in one pod' : 'a pod each',
-      'pod.truth': this.#hasTruth ? (truth === null || truth === 'here' ? 'this machine' : truth.sha256) : 'none',
-      ...Object.fromEntries(variables),
-    };
-  }
 }
-
-const NO_TRUTH = 'No unhooked pod reads NVML (truth=FILE): what the layer shows was not checked against the bare GPU.';
