@@ -153,7 +153,7 @@ struct Settings {
   double context_leak_ns = 0;
   double copy_leak_ns = 0;
   int64_t unordered_sums = 0;  // gvb_ordered_sum adds in another order at each launch
-  int64_t residue = 0;  // bits of Leak (card/residue.h)
+  int64_t residue = 0;         // bits of Leak (card/residue.h)
   char region[49] = "";
   // The cards, followed by the MIG instances. An index below is a place in this list.
   CardSettings cards[kMaxDevices];

@@ -11,3 +11,4 @@ void test_decode_product();
 void test_decoder();
 void test_gemm();
 void test_memory_kernels();
+void test_result_kernels();

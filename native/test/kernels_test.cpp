@@ -13,5 +13,6 @@ int main() {
   test_bandwidth_kernels();
   test_chase_kernels();
   test_memory_kernels();
+  test_result_kernels();
   return test::report("kernels_test");
 }

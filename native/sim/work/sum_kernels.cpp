@@ -12,7 +12,8 @@ namespace gvb::sim {
 
 namespace {
 
-// Which of the first half of a block's threads changes places with the first one, so that every launch adds other pairs.
+// Which of the first half of a block's threads changes places with the first one, so that every launch adds other
+// pairs.
 unsigned exchanged_of_launch() {
   static std::atomic<unsigned> launches{0};
   return settings().unordered_sums != 0 ? 1 + launches++ % (kOrderedSumThreads / 2 - 1) : 0;
