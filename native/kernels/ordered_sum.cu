@@ -10,9 +10,11 @@ extern "C" __global__ void __launch_bounds__(256)
   __shared__ float parts[kOrderedSumThreads];
   const float* row = in + static_cast<size_t>(blockIdx.y) * count;
   float sum = 0;
+#pragma unroll 1
   for (unsigned i = blockIdx.x * kOrderedSumThreads + threadIdx.x; i < count; i += gridDim.x * kOrderedSumThreads)
     sum += row[i];
   parts[threadIdx.x] = sum;
+#pragma unroll 1
   for (unsigned half = kOrderedSumThreads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
