@@ -54,11 +54,15 @@ class TimingProbe {
   double median(unsigned first) const {
     std::array<uint32_t, kStrongLoads> took{};
     for (unsigned i = 0; i < kStrongLoads; ++i) took[i] = cycles_.load<uint32_t>((first + i) * sizeof(uint32_t));
-    std::nth_element(took.begin(), took.begin() + kStrongLoads / 2, took.end());
-    if (took[kStrongLoads / 2] == 0)
+    uint32_t middle = 0;
+    for (const uint32_t one : took) {
+      const auto fewer = std::count_if(took.begin(), took.end(), [one](uint32_t other) { return other < one; });
+      if (fewer <= kStrongLoads / 2) middle = std::max(middle, one);
+    }
+    if (middle == 0)
       throw Failure(FailureKind::kInvalidResult,
                     "a call reported success without doing its work: loads that were launched took no time.");
-    return took[kStrongLoads / 2];
+    return middle;
   }
 
   const Cuda& cuda_;
