@@ -1,14 +1,7 @@
-import type { AggressorKind } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
+import type { AttackRequest } from '../workers/attack-request.js';
 import type { Handler } from '../workers/serve.js';
 import { heldSession } from './on-device.js';
-
-export interface AttackRequest {
-  kind: AggressorKind;
-  quotaBytes: number;
-  /** Longest duration of the attack. */
-  mostNs: number;
-}
 
 const LOOK_MS = 10;
 

@@ -1,0 +1,9 @@
+/** What a worker is asked that keeps one shared resource busy. */
+import type { AggressorKind } from '../native/addon-types.js';
+
+export interface AttackRequest {
+  kind: AggressorKind;
+  quotaBytes: number;
+  /** Longest duration of the attack. */
+  mostNs: number;
+}
