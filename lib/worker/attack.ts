@@ -1,5 +1,5 @@
 import { loadAddon } from '../native/load.js';
-import type { AttackRequest } from '../workers/attack-request.js';
+import type { AttackRequest } from '../native/attack-request.js';
 import type { Handler } from '../workers/serve.js';
 import { heldSession } from './on-device.js';
 

@@ -1,6 +1,6 @@
 /** A neighbour that keeps the card busy for as long as something is measured. */
 import type { Aggression, AggressorKind } from '../../native/addon-types.js';
-import type { AttackRequest } from '../../workers/attack-request.js';
+import type { AttackRequest } from '../../native/attack-request.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext } from '../core/metric.js';
 

@@ -5,7 +5,7 @@ import type { MetricScene } from '../../metrics/tenants/scene.js';
 import type { Aggression, AggressorKind } from '../../native/addon-types.js';
 import { loadAddon } from '../../native/load.js';
 import type { Tenant } from '../../systems/system.js';
-import type { AttackRequest } from '../../workers/attack-request.js';
+import type { AttackRequest } from '../../native/attack-request.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { absent, type Presence, StartedActor } from './actor.js';
 

@@ -1,5 +1,5 @@
 /** What a worker is asked that keeps one shared resource busy. */
-import type { AggressorKind } from '../native/addon-types.js';
+import type { AggressorKind } from './addon-types.js';
 
 export interface AttackRequest {
   kind: AggressorKind;
