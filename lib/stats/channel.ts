@@ -10,7 +10,7 @@ export interface Slot {
 }
 
 /** Takes the secret for 1 where the signal lies above the threshold, or below it. */
-export interface Classifier {
+interface Classifier {
   signal: number;
   threshold: number;
   above: boolean;

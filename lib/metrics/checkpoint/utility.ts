@@ -18,7 +18,7 @@ interface UtilityAnswer {
   toNs: number;
 }
 
-export type Utility = (call: UtilityCall, pid: number, timeoutMs: number) => Promise<UtilityAnswer>;
+type Utility = (call: UtilityCall, pid: number, timeoutMs: number) => Promise<UtilityAnswer>;
 
 /** Null if PATH has none. What became of a call that ran out of time is not known. */
 export function utilityIn(environment: NodeJS.ProcessEnv): Utility | null {

@@ -25,7 +25,7 @@ async function bytesOf(tenant: WorkerTenant, index: number): Promise<Buffer> {
 export interface Difference {
   /** Repetitions whose output is another one. */
   results: number;
-  /** Of the first of them. */
+  /** The place of the first of them. */
   firstByte: number;
   bytes: number;
   /** Null where one of the two is no number. */
@@ -48,7 +48,7 @@ function numbersOf(bytes: Buffer, number: string): number[] {
   );
 }
 
-export function differenceOf(native: Buffer, own: Buffer, number: string): Omit<Difference, 'results'> {
+function differenceOf(native: Buffer, own: Buffer, number: string): Omit<Difference, 'results'> {
   const differs = [...native.keys()].filter((i) => native[i] !== own[i]);
   const theirs = numbersOf(own, number);
   const apart = numbersOf(native, number).map((value, i) =>
