@@ -109,6 +109,15 @@ describe.skipIf(cannot)('a checkpointed program in a container', () => {
     expect({ code, ready: result('ready')?.status }).toEqual({ code: 0, ready: 'ok' });
   });
 
+  it('says what podman said of a program that takes no SIGTERM either, as the first of a PID namespace', async () => {
+    const { result } = await boxed({ argv: ['bash', '-c', `trap '' TERM; ${COUNTING}`] }, { checkpoint: 1 }).results();
+    expect(result('checkpoint-time')).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/CRIU says no/),
+    });
+    expect(result('ready')).toMatchObject({ status: 'ok' });
+  });
+
   it.each([
     ['the checkpoint', { checkpoint: 1 }, /podman container checkpoint failed: Error: CRIU says no/],
     ['the restore', { restore: true }, /podman container restore failed: Error: CRIU cannot restore/],

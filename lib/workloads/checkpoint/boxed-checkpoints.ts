@@ -35,9 +35,8 @@ export class BoxedCheckpoints extends Checkpointing<ContainerProgram> {
     return this.#left;
   }
 
-  get kills(): boolean {
-    return this.#mayBeRestored || this.isOut;
-  }
+  /** It may have to be killed in any case: the first process of a PID namespace gets no SIGTERM that it does not handle. */
+  readonly kills = true;
 
   /** A container ends with its first process. */
   async endStragglers(): Promise<void> {}
@@ -48,7 +47,7 @@ export class BoxedCheckpoints extends Checkpointing<ContainerProgram> {
   protected async ended(program: ContainerProgram): Promise<void> {
     if (!this.#mayBeRestored) program.stop();
     await this.work;
-    if (!this.kills) return;
+    if (!this.#mayBeRestored && !this.isOut) return;
     const left = await program.remove();
     if (this.#mayBeRestored) this.#left = left;
   }

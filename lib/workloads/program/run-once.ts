@@ -303,6 +303,7 @@ async function followed(
 const TERM = 15;
 const KILL = 9;
 const asked = 128 + TERM;
+const killed = 128 + KILL;
 
 function failureOf(
   workload: Workload,
@@ -330,7 +331,7 @@ function failureOf(
   const { exitCode, signal } = main;
   // As it was asked to.
   if (course.stoppedBecause === 'ready' && (signal === TERM || exitCode === asked)) return null;
-  if (course.stoppedBecause === 'ready' && course.wasKilled && signal === KILL) return null;
+  if (course.stoppedBecause === 'ready' && course.wasKilled && (signal === KILL || exitCode === killed)) return null;
   if (exitCode !== null && workload.exitCodes.includes(exitCode)) return null;
   if (course.stoppedBecause === 'ready') return `when it was stopped it ${main.how}.${said}`;
   return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;
