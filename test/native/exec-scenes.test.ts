@@ -153,7 +153,9 @@ describe('scenes on the simulated GPU', () => {
 
   it('end an aggressor that ignores SIGTERM, and count all the same', () => {
     expect(of('stubborn/v/wall/slowdown')).toMatchObject({ status: 'ok' });
-    expect(of('stubborn/v/wall').details.neighbours).toMatchObject([{ name: 'deaf', use: 'listed' }, {}, {}]);
+    // On a busy machine so short a victim ends before NVML lists the aggressor.
+    const use = expect.stringMatching(/^(listed|mapped)$/) as string;
+    expect(of('stubborn/v/wall').details.neighbours).toMatchObject([{ name: 'deaf', use }, {}, {}]);
   });
 });
 
