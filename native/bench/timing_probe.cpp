@@ -13,7 +13,7 @@ namespace gvb {
 
 namespace {
 
-constexpr size_t kCyclesBytes = 2 * kStrongLoads * sizeof(uint32_t);
+constexpr size_t kCyclesBytes = size_t{2} * kStrongLoads * sizeof(uint32_t);
 
 class TimingProbe {
  public:

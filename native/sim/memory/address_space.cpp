@@ -50,7 +50,7 @@ void map_arena(Arena* arena, int device) {
   }
 }
 
-struct Blocks {
+struct HeldBlocks {
   std::shared_mutex mutex;
   std::map<uint64_t, Block> by_address;
 
@@ -62,8 +62,8 @@ struct Blocks {
   }
 };
 
-Blocks& blocks() {
-  static Blocks& instance = *new Blocks;
+HeldBlocks& blocks() {
+  static HeldBlocks& instance = *new HeldBlocks;
   return instance;
 }
 
