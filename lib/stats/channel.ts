@@ -1,7 +1,6 @@
 /** How much an observer learns of a secret bit: a classifier of one threshold, and the capacity that its errors leave. */
-import { gammaln } from 'simple-statistics';
+import { gammaln, shuffle } from 'simple-statistics';
 import { seededRandom } from './random.js';
-import { shuffle } from 'simple-statistics';
 
 /** What was observed in one slot, and whether the secret was 1 in it. */
 export interface Slot {
@@ -91,7 +90,7 @@ export function errorInterval({ wrong, slots }: Errors): [low: number, high: num
   return [low, high];
 }
 
-/** Errors of the classifier after the secrets were dealt out anew: their mean, and P(as few as there were). */
+/** Errors of the classifier after the secrets were dealt out again: their mean, and P(as few as there were). */
 export function chanceOf(classifier: Classifier, slots: readonly Slot[], seed: number): { error: number; p: number } {
   const { wrong } = errorsOf(classifier, slots);
   const random = seededRandom(seed);

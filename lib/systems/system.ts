@@ -162,6 +162,8 @@ export interface System {
   readonly usesMps?: boolean;
   /** Whether its tenants take turns on the bare driver, which gives them. Default false. */
   readonly takesTurns?: boolean;
+  /** Why programs of exec cannot be under it. Default: they can. */
+  readonly whyNoPrograms?: string;
   /** Whether its programs start where only the system can look for them, as in a container. Default false. */
   readonly startsElsewhere?: boolean;
   /** Whether the GPU may be one of another machine, which `lookElsewhere` then describes. Default false. */

@@ -169,8 +169,9 @@ async function measured(
   if (isInterrupted)
     return { outcome: outcome({ status: 'failed', exitCode, reason: 'it was interrupted' }), isInterrupted };
   if (typeof found !== 'string') {
-    const reason = found.completed ? null : 'it is not complete';
-    return { outcome: outcome({ status: 'ok', exitCode, reason }), isInterrupted };
+    const { completed } = found;
+    const ending = completed ? { status: 'ok' as const } : { status: 'failed' as const, reason: 'it is not complete' };
+    return { outcome: outcome({ ...ending, exitCode }), isInterrupted };
   }
   const reason = exitCode === 0 ? found : lastLine === '' ? how : `${how}: ${lastLine}`;
   return { outcome: outcome({ status: 'failed', exitCode, reason }), isInterrupted };
@@ -187,10 +188,14 @@ async function publish(own: Study, record: StudyRecord, output: string): Promise
   const inOrder = own.steps.flatMap(({ name }) => record.steps.filter((step) => step.name === name));
   const steps = await Promise.all(
     inOrder.map(async (step): Promise<MeasuredStep> => {
-      if (step.status !== 'ok') return { ...step, view: null };
-      const { document, problems } = await readDocument(join(output, step.name));
-      problems.forEach(warn);
-      return { ...step, view: viewOf(document) };
+      if (step.status === 'unsupported') return { ...step, view: null };
+      // One that failed may have measured a part.
+      const read = await readDocument(join(output, step.name)).catch((error: unknown) => {
+        if (step.status === 'ok') throw error;
+        return null;
+      });
+      read?.problems.forEach(warn);
+      return { ...step, view: read && viewOf(read.document) };
     }),
   );
   const tables = measuredTables(own, steps);

@@ -139,7 +139,10 @@ function play(context: MeasureContext, plan: ResultsPlan): Promise<Played> {
           { tenant: own, outputs },
           one.request,
         );
-        if (difference) one.differences.push({ arm, ...difference });
+        if (difference === 'unfixed') {
+          one.isFixed = false;
+          one.differences = [];
+        } else if (difference) one.differences.push({ arm, ...difference });
       }
     };
     await compareAll('alone');

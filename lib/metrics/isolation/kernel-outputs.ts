@@ -58,17 +58,21 @@ function differenceOf(native: Buffer, own: Buffer, number: string): Omit<Differe
   return { firstByte: differs[0] ?? 0, bytes: differs.length, largest: Number.isFinite(largest) ? largest : null };
 }
 
-/** Null if all outputs are the same; the native process computes the first one that differs again. */
+/**
+ * Null if all outputs are the same. The native process computes the first one that differs again: `unfixed` if that gives other
+ * bits than before.
+ */
 export async function compared(
   native: { tenant: WorkerTenant; outputs: Outputs },
   own: { tenant: WorkerTenant; outputs: Outputs },
   request: OutputsRequest,
-): Promise<Difference | null> {
+): Promise<Difference | 'unfixed' | null> {
   const digests = own.outputs.digests;
   const differing = digests.flatMap((digest, i) => (digest === native.outputs.digests[i] ? [] : [i]));
   const [first] = differing;
   if (first === undefined) return null;
   const seen = await bytesOf(own.tenant, first);
-  await outputsOf(native.tenant, { ...request, first, repetitions: 1 });
+  const again = await outputsOf(native.tenant, { ...request, first, repetitions: 1 });
+  if (again.digests[0] !== native.outputs.digests[first]) return 'unfixed';
   return { results: differing.length, ...differenceOf(await bytesOf(native.tenant, 0), seen, own.outputs.number) };
 }

@@ -30,6 +30,7 @@ export async function programEnvironment(
   { env, passEnv }: Pick<Workload, 'env' | 'passEnv'>,
   { system, tenant, caller, simulatedDriver, gpus }: ProgramSurroundings,
 ): Promise<ProgramEnvironment> {
+  if (system.whyNoPrograms !== undefined) return { refused: system.whyNoPrograms };
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
   const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));

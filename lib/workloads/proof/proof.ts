@@ -73,7 +73,7 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
 /** Proves the processes of a container. A worker in a container of the same settings showed what is mapped in it. */
 function inContainer(
   seen: readonly SeenProcess[],
-  { layer, intercepted }: Expected,
+  { layer, mps, intercepted }: Expected,
   container: ContainerSeen,
 ): ProcessProof {
   const { first, id, name } = container;
@@ -84,6 +84,7 @@ function inContainer(
   if (mounts === namespacesOf('self').get('mnt'))
     return { state: 'outside', detail: `process ${first.pid} of ${where} has the file systems of the host` };
   const own = seen.filter((each) => each.mounts === mounts);
+  if (layer === null && mps) return mpsProof(own, mps);
   if (layer === null)
     return {
       state: 'proven',

@@ -36,7 +36,9 @@ function ask(argv: readonly string[], timeout = TIMEOUT_MS): Said {
     timeout,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return { ok: status === 0, stdout, stderr: error?.message ?? stderr };
+  // Both are null where podman did not start.
+  const text = (printed: string | null) => printed ?? '';
+  return { ok: status === 0, stdout: text(stdout), stderr: error?.message ?? text(stderr) };
 }
 
 function names(): string[] {

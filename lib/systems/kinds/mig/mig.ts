@@ -37,7 +37,13 @@ const migSettings = settings({
 export const mig = kindOf({
   about: 'existing instances of a card in MIG mode, with a layer inside',
   settings: migSettings,
-  inside: { container: true, mig: 'an instance has no instances of its own' },
+  inside: {
+    container: ({ instance, tenants }) =>
+      instance !== undefined || tenants === 'shared'
+        ? null
+        : 'all containers get one instance: give instance or tenants=shared',
+    mig: 'an instance has no instances of its own',
+  },
   create({ settings: { profile, instance, card, tenants, layer: given = {} }, name, place, inside }) {
     if (profile === undefined && instance === undefined)
       throw place.error('profile', 'Expected mig to have profile or instance: nvidia-smi -L lists the instances.');

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { local } from '../../../workers/local.js';
@@ -70,13 +71,19 @@ export function removeGroup({ folder }: Group): string[] {
   }
 }
 
-/** Its processes are in their group before they have run: what they start is too. */
+/** Moves a process into its group as soon as it is started; a proof reads where it is. */
 export const inGroups: Launcher = {
   ...local,
   start(command, options) {
     const { [GROUP_VARIABLE]: folder, ...environment } = options.environment;
     const started = local.start(command, { ...options, environment });
-    if (folder !== undefined && started.pid !== null) writeFileSync(join(folder, 'cgroup.procs'), `${started.pid}`);
+    if (folder === undefined || started.pid === null) return started;
+    try {
+      writeFileSync(join(folder, 'cgroup.procs'), `${started.pid}`);
+    } catch (error) {
+      void started.kill();
+      throw new BenchError('SYSTEM', `A process could not be moved into ${folder}: ${messageOf(error)}.`);
+    }
     return started;
   },
 };

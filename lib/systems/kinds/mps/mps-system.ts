@@ -53,6 +53,7 @@ export class MpsSystem extends Profile {
   readonly #living = new Map<number, string | null>();
   readonly #groups = new Map<number, Group>();
   override readonly launcher: Launcher;
+  readonly whyNoPrograms?: string;
 
   constructor(options: MpsOptions) {
     super(options);
@@ -61,6 +62,8 @@ export class MpsSystem extends Profile {
     const { groups = null } = options;
     this.unavailable = whyUnavailable(this.#control, options.partition) ?? (groups && whyNoDmem(groups));
     this.launcher = groups === null ? local : inGroups;
+    if (groups !== null)
+      this.whyNoPrograms = `exec starts no program in a cgroup of ${this.name}: leave enforcer=cgroup out, or measure by compare`;
     if (options.gpus !== 'visible') this.severalGpusBy = 'gpus=visible';
     // Partitions are all of the system's size.
     this.limitsCoexist = options.partition === undefined;

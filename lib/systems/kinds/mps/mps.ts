@@ -41,11 +41,11 @@ export const mps = kindOf({
   settings: mpsSettings,
   inside: {
     container: ({ enforcer }) =>
-      enforcer === undefined ? null : 'a runtime puts its containers into cgroups of its own: leave enforcer out',
+      enforcer !== 'cgroup' ? null : 'a runtime puts its containers into cgroups of its own: leave enforcer out',
     mig: ({ gpus, enforcer }) =>
       gpus !== undefined
         ? 'the daemon serves one instance: leave gpus out'
-        : enforcer === undefined
+        : enforcer !== 'cgroup'
           ? null
           : 'the driver has no limits by cgroup on an instance: leave enforcer out',
   },
