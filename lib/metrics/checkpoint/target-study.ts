@@ -143,8 +143,7 @@ export class TargetStudy {
     });
     if (utility === null) return null;
     return async (call, { pid }, bytes) => {
-      this.#context.signal.throwIfAborted();
-      if (call === 'restore') await this.#guardian.noteRestore(pid);
+      await this.#beforeCall(call, pid);
       const { failure, fromNs, toNs } = await utility(call, pid, deadlineFor(bytes));
       // What a program says of itself is no proof.
       const { state } = await this.controller.call('state', pid, { deadlineMs: deadlineFor(0) });
@@ -163,9 +162,14 @@ export class TargetStudy {
    */
   async answer(call: CheckpointCall, { pid }: Worker, bytes: number): Promise<CheckpointAnswer> {
     const { signal } = this.#context;
-    signal.throwIfAborted();
-    if (call === 'restore') await this.#guardian.noteRestore(pid);
+    await this.#beforeCall(call, pid);
     return this.controller.call(call, pid, { deadlineMs: deadlineFor(bytes), ...(call === 'lock' && { signal }) });
+  }
+
+  /** Whoever makes the call: the guardian knows of every restore before it is asked for. */
+  async #beforeCall(call: CheckpointCall, pid: number): Promise<void> {
+    this.#context.signal.throwIfAborted();
+    if (call === 'restore') await this.#guardian.noteRestore(pid);
   }
 
   /** There and back. `away`: called while the memory is in the host. */
