@@ -44,8 +44,16 @@ export function hasEnded(pid: number): boolean {
 export const livingBelow = (root: number): number[] => processesBelow(root).filter((pid) => !hasEnded(pid));
 
 /** Resident memory of a process (VmRSS); null where it has ended. */
-export function residentBytes(pid: number): number | null {
-  const found = /^VmRSS:\s*(\d+) kB$/m.exec(textOf(`/proc/${pid}/status`) ?? '');
+export const residentBytes = (pid: number): number | null => statusBytes(pid, 'VmRSS');
+
+/** What of the process the host keeps in memory or has swapped out, bytes; null if it cannot be read. */
+export function keptBytes(pid: number): number | null {
+  const resident = residentBytes(pid);
+  return resident === null ? null : resident + (statusBytes(pid, 'VmSwap') ?? 0);
+}
+
+function statusBytes(pid: number, field: 'VmRSS' | 'VmSwap'): number | null {
+  const found = new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(textOf(`/proc/${pid}/status`) ?? '');
   return found ? 1_024 * Number(found[1]) : null;
 }
 

@@ -7,7 +7,7 @@ import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
 import { CHECKPOINTED, LOCKED, RUNNING, stateName } from '../../checkpoint/states.js';
-import { residentBytes } from '../../environment/process-tree.js';
+import { keptBytes } from '../../environment/process-tree.js';
 import { BenchError } from '../../errors/bench-error.js';
 import { UTILITY } from '../../checkpoint/utility-name.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
@@ -47,8 +47,8 @@ export interface Turn {
   unlockMs: number;
   /** From the verification's call after the unlock to the first result that the host saw. */
   firstResultMs: number;
-  /** Growth of the target's resident host memory by the checkpoint. */
-  hostBytes: number;
+  /** Growth of what the host keeps of the target's memory by the checkpoint; null: not known. */
+  hostBytes: number | null;
   /** NVML: memory of the card in use; null: not known. */
   usedBytes: { before: number | null; checkpointed: number | null };
   /** NVML: memory of the target's process; null: not listed. */
@@ -208,7 +208,7 @@ export class TargetStudy {
       restoreMs: ms(move.restore),
       unlockMs: ms(move.unlock),
       firstResultMs: verified.firstResultNs / NS_PER_MS,
-      hostBytes: after.hostBytes - before.hostBytes,
+      hostBytes: after.hostBytes === null || before.hostBytes === null ? null : after.hostBytes - before.hostBytes,
       usedBytes: { before: before.usedBytes, checkpointed: after.usedBytes },
       processBytes: { before: before.processBytes, checkpointed: after.processBytes },
       verified,
@@ -218,7 +218,7 @@ export class TargetStudy {
   async #look(pid: number) {
     const { truth } = this.#context;
     return {
-      hostBytes: residentBytes(pid) ?? NaN,
+      hostBytes: keptBytes(pid),
       usedBytes: (await truth?.cardMemory())?.usedBytes ?? null,
       processBytes: (await truth?.processMemory(pid)) ?? null,
     };
