@@ -13,6 +13,8 @@ import { type PlannedStep, type Study, studySettings, type StudyStep, type Study
 const STUDY = 'study.yaml';
 const COMMANDS = ['run', 'compare', 'exec'];
 
+const PARAMETER = /\{([A-Za-z]\w*)\}/g;
+
 interface Wanted {
   /** The values of --set, by parameter. */
   given: ReadonlyMap<string, string>;
@@ -58,11 +60,11 @@ function planned(
   values: ReadonlyMap<string, string | null>,
   place: Place,
 ): PlannedStep {
-  checkCommand(step.argv, 'argv', place);
-  if (short) checkCommand(short, 'short', place);
+  checkCommand(step.argv, 'argv', values, place);
+  if (short) checkCommand(short, 'short', values, place);
   const lacks = new Set<string>();
   const put = (argument: string, index: number, all: readonly string[]): string =>
-    argument.replace(/\{([A-Za-z]\w*)\}/g, (text, name: string) => {
+    argument.replace(PARAMETER, (text, name: string) => {
       const value = values.get(name);
       if (value === null) lacks.add(name);
       // Commas separate the settings of a system.
@@ -80,13 +82,29 @@ function planned(
   return { ...step, argv: (shortened ?? step.argv).map(put), needs, lacks: [...lacks] };
 }
 
-function checkCommand(argv: readonly string[], key: 'argv' | 'short', place: Place): void {
+function checkCommand(
+  argv: readonly string[],
+  key: 'argv' | 'short',
+  values: ReadonlyMap<string, unknown>,
+  place: Place,
+): void {
   if (!COMMANDS.includes(argv[0] ?? ''))
     throw place.expected(key, `a command that begins with ${listed(COMMANDS, 'or')}`);
   const end = argv.indexOf('--');
-  const own = argv.slice(0, end < 0 ? undefined : end).find(isOwnOption);
+  const options = argv.slice(0, end < 0 ? undefined : end);
+  const own = options.find(isOwnOption);
   if (own !== undefined)
     throw place.error(key, `Expected ${place.named(key)} without ${quoted(own)}: the study says where results go.`);
+  // A program after -- may use braces of its own.
+  const unknown = options
+    .flatMap((text) => [...text.matchAll(PARAMETER)])
+    .map(([, name = '']) => name)
+    .find((name) => !values.has(name));
+  if (unknown !== undefined)
+    throw place.error(
+      key,
+      `Expected ${place.named(key)} to name parameters of the study but received ${quoted(`{${unknown}}`)}: it has ${values.size === 0 ? 'none' : listed([...values.keys()])}.`,
+    );
 }
 
 function checkRows(

@@ -1,6 +1,6 @@
 /** The studies of this repository: their plans, and shortened runs with stand-ins on the simulated card. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ComparisonDocument } from '../../lib/results/document.js';
@@ -135,6 +135,8 @@ tables:
     running.child.kill('SIGINT');
     const first = await running.done;
     expect(first).toMatchObject({ code: 130, stdout: expect.stringContaining('it was interrupted') });
+    const changed = await command(['study', own, '--output', output, '--step', 'call']);
+    expect(changed).toMatchObject({ code: 2, stderr: expect.stringContaining('was begun by another command') });
     const second = await command(given);
     expect(second.stdout).toMatch(/\| call \| ok \|/);
     const { systems: rounds } = JSON.parse(
@@ -142,6 +144,18 @@ tables:
     ) as ComparisonDocument;
     expect(rounds.map(({ length }) => length)).toEqual([4, 4]);
     expect(second.code).toBe(0);
+  });
+
+  it('repeats a run that failed, and keeps what it left', async () => {
+    const own = small();
+    const output = join(own, 'out');
+    const given = ['study', own, '--output', output, '--simulate', '--set', 'which=OH-002', '--step', 'call'];
+    mkdirSync(join(output, 'call'), { recursive: true });
+    writeFileSync(join(output, 'call/summary.json'), '{}');
+    const first = await command(given);
+    expect(first.stderr).toMatch(/an earlier attempt left is now in '.*call~1'/);
+    expect(first.stdout).toMatch(/\| call \| ok \|/);
+    expect(readFileSync(join(output, 'call~1/summary.json'), 'utf8')).toBe('{}');
   });
 
   it('says which value a step lacks, and which step failed', async () => {

@@ -1,5 +1,5 @@
 /** `gpu-virt-bench study DIR`: runs the steps of a study and writes its tables beside the published ones. */
-import { access } from 'node:fs/promises';
+import { access, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { checkTemporary } from '../../environment/temporary.js';
 import { toolVersion } from '../../environment/tool.js';
@@ -121,27 +121,37 @@ async function measure(own: Study, chosen: readonly PlannedStep[], measuring: Me
   checkTemporary();
   for (const step of chosen) {
     const command = commandOf(step, raw);
-    const kept = record.steps.find(({ name, status }) => name === step.name && status === 'ok');
-    if (kept) {
-      if (JSON.stringify(kept.command) !== JSON.stringify(command))
-        throw new UsageError(`Step ${step.name} was measured by another command in ${quoted(output)}: name another folder with --output.`); // prettier-ignore
+    const earlier = record.steps.find(({ name, status }) => name === step.name && status !== 'unsupported');
+    const isKept = earlier?.status === 'ok' || (await isBegun(join(output, step.name)));
+    if (earlier && isKept && JSON.stringify(earlier.command) !== JSON.stringify(command))
+      throw new UsageError(`Step ${step.name} was ${earlier.status === 'ok' ? 'measured' : 'begun'} by another command in ${quoted(output)}: name another folder with --output.`); // prettier-ignore
+    if (earlier?.status === 'ok') {
       say(`Step ${step.name} is measured already.`);
       continue;
     }
-    const { outcome, isInterrupted } = await measured(step, command, own, output);
-    record.steps = [...record.steps.filter(({ name }) => name !== step.name), outcome];
-    await writeWithoutLinks(join(output, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+    const keep = async (outcome: StepOutcome) => {
+      record.steps = [...record.steps.filter(({ name }) => name !== step.name), outcome];
+      await writeWithoutLinks(join(output, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+    };
+    const { outcome, isInterrupted } = await measured(step, command, { own, output, keep });
+    await keep(outcome);
     if (outcome.status !== 'ok') warn(`step ${step.name} is ${outcome.status}: ${outcome.reason ?? ''}`);
     if (isInterrupted) return true;
   }
   return false;
 }
 
+interface StepPlace {
+  own: Study;
+  output: string;
+  /** Called also before the command starts: what it leaves is known however this process ends. */
+  keep: (outcome: StepOutcome) => Promise<void>;
+}
+
 async function measured(
   step: PlannedStep,
   command: string[],
-  own: Study,
-  output: string,
+  { own, output, keep }: StepPlace,
 ): Promise<{ outcome: StepOutcome; isInterrupted: boolean }> {
   const began = Date.now();
   const needs = await needsOf(step, own, callerEnvironment());
@@ -158,11 +168,12 @@ async function measured(
   if (needs.missing !== null)
     return { outcome: outcome({ status: 'unsupported', reason: needs.missing, exitCode: null }), isInterrupted: false };
   say(`Step ${step.name}: ${command.map(shellQuoted).join(' ')}`);
+  await keep(outcome({ status: 'failed', exitCode: null, reason: 'it did not end' }));
   const [name = '', ...rest] = command;
   const folder = join(output, step.name);
-  // An earlier attempt that was interrupted is continued with its own options.
-  const isBegun = await access(join(folder, REQUEST)).then(always, never);
-  const args = isBegun ? [name, '--resume', folder] : [name, '--output', folder, ...rest];
+  const isContinued = await isBegun(folder);
+  if (!isContinued && (await isThere(folder))) await putAside(folder);
+  const args = isContinued ? [name, '--resume', folder] : [name, '--output', folder, ...rest];
   const ending = await ownCommand(args, { stdout: process.stderr, cwd: own.folder });
   const { exitCode, isInterrupted, how, lastLine } = ending;
   const found = await documentIn(folder);
@@ -177,8 +188,23 @@ async function measured(
   return { outcome: outcome({ status: 'failed', exitCode, reason }), isInterrupted };
 }
 
-const always = () => true;
-const never = () => false;
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Whether an earlier attempt left what can be continued, with its own options. */
+const isBegun = (folder: string): Promise<boolean> => isThere(join(folder, REQUEST));
+
+/** Keeps what an earlier attempt left that cannot be continued. No step has such a name. */
+async function putAside(folder: string): Promise<void> {
+  let attempt = 1;
+  while (await isThere(`${folder}~${attempt}`)) attempt += 1;
+  const aside = `${folder}~${attempt}`;
+  await rename(folder, aside);
+  say(`What an earlier attempt left is now in ${quoted(aside)}.`);
+}
 
 /** Its document, or why there is none. */
 const documentIn = (folder: string): Promise<ResultDocument | string> =>

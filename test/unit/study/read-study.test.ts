@@ -56,6 +56,11 @@ describe('a study', () => {
   it.each<[string, unknown, RegExp]>([
     ['runs another command', steps({ argv: ['doctor'] }), /:\d+:\d+: .* begins with run, compare or exec/],
     ['is a text for a shell', steps({ argv: 'run | sh' }), /to be a command as a list of arguments/],
+    [
+      'names a parameter that it does not have',
+      steps({ argv: ['run', '--seed', '{sede}', '--', '{own}'] }),
+      /argv of .* parameters of the study but received '\{sede\}': it has hami/,
+    ],
     ['says where results go', steps({ argv: ['run', '--output=/etc'] }), /without '--output=\/etc'/],
     ['says so when it is shortened', steps({ short: ['run', '--json', 'x'] }), /short of .* without '--json'/],
     ['would measure nothing', steps({ argv: ['run', '--dry-run'] }), /without '--dry-run'/],
