@@ -44,8 +44,10 @@ const staging = mkdtempSync(join(tmpdir(), 'gvb-bundle-'));
 try {
   const app = join(staging, name, 'app');
   mkdirSync(app, { recursive: true });
+  // Caches, and what a user put into the folder of a study.
+  const notOurs = /(^|\/)__pycache__$|^.*\/studies\/[^/]+\/local$/;
   const copy = (path) =>
-    cpSync(join(root, path), join(app, path), { recursive: true, filter: (each) => !each.endsWith('__pycache__') });
+    cpSync(join(root, path), join(app, path), { recursive: true, filter: (each) => !notOurs.test(each) });
   // What the package has, with the build in the place of its prebuilds.
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const path of ['package.json', ...files.filter((each) => !each.startsWith('!') && each !== 'prebuilds')])

@@ -1,5 +1,5 @@
 /** The studies of this repository: their plans, and shortened runs with stand-ins on the simulated card. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -42,6 +42,43 @@ describe.each(studies)('the study %s', (name) => {
     const { steps } = await readStudy(join(folder, name), asIs);
     expect(code).toBe(0);
     for (const step of steps) expect(stdout).toContain(`- ${step.name}`);
+  });
+});
+
+describe('the model of the study inference-engines', () => {
+  const write = (...args: string[]) =>
+    spawnSync(process.execPath, [join(folder, 'inference-engines/gguf.mjs'), ...args], { encoding: 'utf8' });
+  const small = ['--layers', '2', '--hidden', '256', '--mlp', '512', '--vocabulary', '300'];
+
+  it('is a GGUF file with its tensors one behind the other, of finite weights', () => {
+    const file = join(emptyFolder(), 'model.gguf');
+    const { status, stdout } = write(file, ...small);
+    const bytes = readFileSync(file);
+    expect(stdout).toContain(`21 tensors, ${bytes.length} bytes`);
+    expect([bytes.toString('latin1', 0, 4), bytes.readUInt32LE(4), bytes.readBigUInt64LE(8)]).toEqual(['GGUF', 3, 21n]);
+    // Two matrices of words, and in each layer four of attention (a quarter of the heads have keys and values) and three others.
+    const weights = 2 * 256 * 300 + 2 * (256 * 256 * 2.5 + 3 * 256 * 512);
+    const norms = 5 * 256;
+    const data = bytes.subarray(bytes.length - (2 * weights + 4 * norms));
+    const first = Array.from({ length: 1_000 }, (_, index) => {
+      const word = Buffer.alloc(4);
+      data.copy(word, 2, 2 * index, 2 * index + 2);
+      return word.readFloatLE(0);
+    });
+    expect(Math.max(...first)).toBeLessThanOrEqual(1 / 16);
+    expect(Math.max(...first)).toBeGreaterThan(0.9 / 16);
+    expect(new Set(first).size).toBeGreaterThan(300);
+    expect(status).toBe(0);
+  });
+
+  it.each([
+    ['no file', small],
+    ['a width that heads do not divide', ['x', '--hidden', '100']],
+    ['no room for the single bytes', ['x', '--vocabulary', '10']],
+  ])('is refused with %s', (_, args) => {
+    const { status, stderr } = write(...args);
+    expect(stderr).toContain('Expected: gguf.mjs FILE');
+    expect(status).toBe(2);
   });
 });
 
