@@ -4,12 +4,12 @@
 // tenants and for the simulated card are absolute times.
 // Usage: node bench/limits.js [--simulate]
 import { Buffer } from 'node:buffer';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { moduleText, ProcessCosts } from './process-cost.js';
 import { sceneRows } from './scene.js';
 import { simulatedCardRows } from './simulated-card.js';
 
@@ -19,23 +19,7 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const folder = mkdtempSync(join(root, 'build/limits-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-
-// A process's peak memory use can only be read from inside.
-const probe = join(folder, 'probe.mjs');
-writeFileSync(probe, "process.on('exit', () => console.error(`PEAK ${process.resourceUsage().maxRSS}`));\n");
-
-function cost(args, runs = RUNS) {
-  const all = Array.from({ length: runs }, () => {
-    const start = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, ['--import', pathToFileURL(probe).href, ...args], {
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(stderr);
-    return { ms: performance.now() - start, kib: Number(/PEAK (\d+)/.exec(stderr)[1]) };
-  });
-  return { ms: median(all.map(({ ms }) => ms)), kib: median(all.map(({ kib }) => kib)) };
-}
+const costs = new ProcessCosts(folder);
 
 /** A document with 56 metrics, 4 systems and 10 rounds with a thousand raw samples each, as in the report tests. */
 async function largeDocument() {
@@ -50,15 +34,17 @@ async function largeDocument() {
   return large(1_000);
 }
 
-const module = (text) => ['--input-type=module', '-e', text];
-const empty = cost(module(''));
-const rows = [
-  { what: '--help / an empty process', value: cost([`${root}/dist/cli/main.js`, '--help']).ms / empty.ms, limit: 5 },
+const { empty, help, library } = costs.inTurn(
   {
-    what: 'import of the library / an empty process',
-    value: cost(module(`await import('${root}/dist/index.js')`)).ms / empty.ms,
-    limit: 5,
+    empty: moduleText(''),
+    help: [`${root}/dist/cli/main.js`, '--help'],
+    library: moduleText(`await import('${root}/dist/index.js')`),
   },
+  RUNS,
+);
+const rows = [
+  { what: '--help / an empty process', value: help.ms / empty.ms, limit: 5 },
+  { what: 'import of the library / an empty process', value: library.ms / empty.ms, limit: 5 },
 ];
 
 // Every format reads the document; the rest is compared with reading it and writing it again as JSON.
@@ -67,10 +53,10 @@ writeFileSync(file, JSON.stringify(await largeDocument()));
 const copy = `import { readFileSync, writeFileSync } from 'node:fs';
 const document = JSON.parse(readFileSync(${JSON.stringify(file)}, 'utf8'));
 writeFileSync(${JSON.stringify(join(folder, 'copy.json'))}, JSON.stringify(document, null, 2));`;
-const reference = cost(module(copy), 3);
+const reference = costs.of(moduleText(copy), 3);
 for (const format of ['html', 'markdown', 'json']) {
   const args = [`${root}/dist/cli/main.js`, 'report', file, `--${format}`, join(folder, `out.${format}`)];
-  const { ms, kib } = cost(args, 3);
+  const { ms, kib } = costs.of(args, 3);
   rows.push({ what: `largest report, ${format}: time / JSON`, value: ms / reference.ms, limit: 6 });
   rows.push({ what: `largest report, ${format}: memory / JSON`, value: kib / reference.kib, limit: 2 });
 }
