@@ -85,11 +85,17 @@ export class ContainerLauncher implements Launcher {
   }
 
   #restorable(command: readonly string[], { environment, cwd = '/' }: LaunchOptions): ContainerProgram {
-    const { source, ask, keeping } = this.#place;
+    const { source, ask } = this.#place;
+    const keeping: Keeping = { ...this.#place.keeping, remove: (name) => this.#removed(name) };
     const how = { environment, cwd, interactive: false, mounts: mountsOf(cwd), stays: true };
     const { argv, passed, container, files } = this.#made(command, how);
     const own = argv.slice(1 + source.runtime.options.length);
     return new ContainerProgram({ container, log: files.log, start: () => ask(own, passed), ask, keeping });
+  }
+
+  #removed(name: string): ReturnType<Keeping['remove']> {
+    this.#living.delete(name);
+    return this.#place.keeping.remove(name);
   }
 
   /** A running container by name. */
