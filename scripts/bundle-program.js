@@ -1,9 +1,11 @@
 // Joins the compiled modules of dist/ into few files: Node takes about a millisecond for each module it loads, and a
 // comparison starts many processes. Modules that are imported on demand stay separate files; types stay as they are.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { groupsOf } from './module-groups.js';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
@@ -47,47 +49,33 @@ const entries = [
   'workers/scene',
   'workloads/metrics/program-metrics',
 ];
-/**
- * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: the
- * requests of every worker, what commands and measurements share, the parsing of a command line, the measurements, the
- * common code of all commands that measure, and the reports of a result directory.
- */
-const groups = [
-  [
-    'worker',
-    'native/load',
-    'native/session',
-    'workers/serve',
-    'workers/threads',
-    'worker/requests',
-    'workers/container/container-variable',
-    'workers/pod/pod-variables',
-    'systems/proof/ld-preload',
-    'errors/usage-error',
-    'results/text/plain',
-  ],
-  ['owners', 'environment/process-identity', 'errors/unwritable'],
-  ['program', 'cli/program'],
-  ['measuring', 'metrics/registry', 'metrics/core/measure', 'metrics/core/options'],
-  ['measuring-command', 'cli/commands/run', 'cli/commands/compare', 'monitor/stored-timeline'],
-  ['reports', 'report/formats/json', 'report/formats/markdown', 'report/formats/html'],
-].map(([name, ...modules], index, { length }) => ({
-  name,
-  test: (id) => modules.some((module) => id === join(dist, `${module}.js`)),
-  priority: length - index,
-}));
-
 /** The charts have their own bundle (bundle-charts.js). */
 const charts = join(dist, 'report/charts/echarts.js');
 
 /** Whether an import is of a package, not of a file. */
 export const isPackage = (id) => !/^[./]/.test(id);
 
+/** What `listed` is, so that `list` and the import of the library do not load every metric for it. */
+const listed = join(dist, 'metrics/listed.js');
+const listedValues = {
+  name: 'values of metrics/listed',
+  load(id) {
+    if (id !== listed) return null;
+    // A process of its own: one that builds twice would get the module of the first build.
+    const program = `process.stdout.write(JSON.stringify((await import(${JSON.stringify(id)})).listed))`;
+    return `export const listed = ${execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })};`;
+  },
+};
+
+/** V8 keeps a source of other characters with two bytes each, and reads it more slowly. */
+const ascii = (code) => code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 export async function bundleProgram() {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(dist, `${name}.js`)])),
     platform: 'node',
     // A module that one file imports on demand may be imported statically by another file of the same group.
+    plugins: [listedValues],
     checks: { ineffectiveDynamicImport: false },
     external: (id, importer) => isPackage(id) || (importer !== undefined && join(dirname(importer), id) === charts),
   });
@@ -95,7 +83,7 @@ export async function bundleProgram() {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
-    codeSplitting: { groups },
+    codeSplitting: { groups: groupsOf(dist) },
     // The package has 4 MB at most. Names stay, so that stack traces say where.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     // Comments on functions and fields are in the types.
@@ -109,6 +97,6 @@ export async function bundleProgram() {
   for (const { fileName, code } of output) {
     const file = join(dist, fileName);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, code);
+    writeFileSync(file, ascii(code));
   }
 }

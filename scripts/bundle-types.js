@@ -76,6 +76,12 @@ async function withLiterals(code, file) {
   });
 }
 
+/** Functions that are loaded on demand have the declarations and comments of those that they load. */
+const withDeclarations = (code, file) =>
+  file === join(dist, 'metrics/functions.d.ts')
+    ? `export * from './all-functions.js';\n${code.match(/^export type .*$/gm).join('\n')}\n`
+    : code;
+
 /** After the compiler, before the modules are joined: imports the compiled modules one by one. */
 export async function bundleTypes() {
   const [{ metrics }, { comparisonDocumentSchema }, { commonDetails }] = await Promise.all(
@@ -85,7 +91,7 @@ export async function bundleTypes() {
     .filter((name) => name.endsWith('.d.ts'))
     .map((name) => {
       const file = join(dist, name);
-      const code = readFileSync(file, 'utf8');
+      const code = withDeclarations(readFileSync(file, 'utf8'), file);
       return { file, code, metric: metricIn(code, metrics) };
     });
   const schemas = new Map([

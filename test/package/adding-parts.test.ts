@@ -8,7 +8,9 @@ const METRIC = {
   generated: [
     'docs/details.md',
     'docs/metrics.md',
+    'lib/metrics/all-functions.ts',
     'lib/metrics/functions.ts',
+    'lib/metrics/in-worker.ts',
     'lib/metrics/registry.ts',
     'schema/comparison-document.schema.json',
     'schema/run-document.schema.json',

@@ -23,22 +23,49 @@ function importsOf(file: string, form: RegExp): string[] {
   return [...readFileSync(join(dist, file), 'utf8').matchAll(form)].map(([, name = '']) => name);
 }
 
+/** What a worker loads for a request to measure, before and without its metric's own file. */
+const ofMeasurement = ['worker/main.js', 'chunks/worker.js'].flatMap((file) =>
+  importsOf(file, ON_DEMAND).map((name) => join(dirname(file), name)),
+);
+const isMetric = (file: string): boolean => /^chunks\/metric-[a-z]+-\d+\.js$/.test(file);
+const MEASURING = ['chunks/measuring-processes.js', 'chunks/measuring-command.js', 'metrics/registry.js'];
+
 it('a worker loads nothing of the command line, whatever it is asked for', () => {
-  const onDemand = ['worker/main.js', 'chunks/worker.js'].flatMap((file) =>
-    importsOf(file, ON_DEMAND).map((name) => join(dirname(file), name)),
-  );
-  expect(onDemand).toContain('metrics/registry.js');
-  const loaded = new Set(['worker/main.js', ...onDemand].flatMap((file) => [...loadedWith(file)]));
+  expect(ofMeasurement).toContain('chunks/measure.js');
+  const loaded = new Set(['worker/main.js', ...ofMeasurement].flatMap((file) => [...loadedWith(file)]));
   expect([...loaded]).toEqual(expect.arrayContaining(['chunks/measuring.js', 'valibot']));
-  const ofCommands = [
-    'chunks/program.js',
-    'chunks/measuring-command.js',
-    'commander',
-    'cli-table3',
-    'picomatch',
-    'yaml',
-  ];
-  expect(ofCommands.filter((name) => loaded.has(name))).toEqual([]);
+  const ofCommands = ['chunks/program.js', 'commander', 'cli-table3', 'picomatch', 'yaml'];
+  expect([...ofCommands, ...MEASURING].filter((name) => loaded.has(name))).toEqual([]);
+});
+
+it('a worker loads one metric of all, that which it measures', () => {
+  const metrics = ofMeasurement.filter((file) => [...loadedWith(file)].some(isMetric));
+  expect(metrics.length).toBeGreaterThan(10);
+  for (const file of metrics) {
+    const loaded = [...loadedWith(file)];
+    expect(loaded.filter(isMetric)).toHaveLength(1);
+    expect(loaded.filter((each) => MEASURING.includes(each))).toEqual([]);
+  }
+});
+
+it.each(['index.js', 'cli/main.js', 'chunks/list.js'])('%s is loaded without what measures', (file) => {
+  const loaded = [...loadedWith(file)];
+  expect(loaded.length).toBeGreaterThan(1);
+  expect(loaded.filter((each) => isMetric(each) || MEASURING.includes(each) || each === 'valibot')).toEqual(
+    file === 'index.js' ? [] : ['valibot'],
+  );
+});
+
+it.each([
+  'checkpoint/checkpoint',
+  'systems/kinds/container/container',
+  'systems/kinds/mps/mps',
+  'systems/kinds/pod/pod',
+])('the guardian %s loads no more than guardians need', (name) => {
+  const loaded = [...loadedWith(`${name}-guardian.js`)].filter((each) => each.startsWith('chunks/'));
+  expect(loaded).toContain('chunks/guarding.js');
+  const ofGuardians = ['chunks/guarding.js', 'chunks/owners.js', 'chunks/worker.js'];
+  expect(loaded.filter((each) => !ofGuardians.includes(each))).toEqual([]);
 });
 
 it('a command that measures does not load the YAML library before it reads YAML', () => {
