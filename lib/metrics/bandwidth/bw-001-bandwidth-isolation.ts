@@ -93,7 +93,7 @@ async function measure(
   const rates = found.cases.flatMap((each) => ('together' in each ? together(each.kind, each.together.rates) : []));
   const checks = [
     ...kinds.flatMap((kind, i) => aloneChecks(kind, whole[i] as Alone)),
-    boundCheck(rates, whole[0]?.ceilingGbs ?? 0),
+    boundCheck(rates, whole[0]?.ceilingGbs ?? 0, context.system),
   ];
   return {
     ...invalidBy(checks),

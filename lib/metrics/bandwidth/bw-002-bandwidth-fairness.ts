@@ -115,6 +115,7 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
     boundCheck(
       windows.map(({ rate }) => rate),
       windows[0]?.ceilingGbs ?? 0,
+      context.system,
     ),
   ];
   return {

@@ -120,9 +120,9 @@ async function measure(context: MeasureContext, plan: SaturationPlan): Promise<M
   const found = { rows: table, n95, blocksOfTenant: blocks, ...ofAlone, context: entered };
   if (plateau.ofAlone === null) return unsupported(plateau.unsupported ?? 'no tenant streamed memory', found);
   const rates = table.flatMap(({ tenants, aggregateGbPerSecond: gbs }) =>
-    gbs === null ? [] : [{ name: `${tenants} tenants`, gbs }],
+    gbs === null ? [] : [{ name: `${tenants} tenants`, gbs, tenants }],
   );
-  const checks = [...aloneChecks('read', whole), boundCheck(rates, whole.ceilingGbs), monotone(table)];
+  const checks = [...aloneChecks('read', whole), boundCheck(rates, whole.ceilingGbs, context.system), monotone(table)];
   return {
     ...invalidBy(checks),
     value: plateau.ofAlone,

@@ -170,7 +170,7 @@ const ratesOf = ({ neighbours, aloneGbPerSecond, togetherGbPerSecond, neighbours
   aloneGbPerSecond === undefined || togetherGbPerSecond === undefined
     ? []
     : [
-        { name: 'the victim alone', gbs: aloneGbPerSecond },
+        together('the victim alone', [aloneGbPerSecond]),
         together(`the victim and ${neighbours} neighbours`, [togetherGbPerSecond, ...neighboursGbPerSecond]),
       ];
 
@@ -190,7 +190,7 @@ async function measure(
       passed: idle === 0,
       detail: idle === 0 ? `${headline.neighbours}, by stamps of the device` : `${idle} moved nothing`,
     },
-    boundCheck(table.flatMap(ratesOf), headline.ceilingGbPerSecond ?? 0),
+    boundCheck(table.flatMap(ratesOf), headline.ceilingGbPerSecond ?? 0, context.system),
   ];
   return {
     ...invalidBy(checks),

@@ -5,9 +5,11 @@ import { FEWEST_FOR_INTERVAL, median } from '../../stats/median.js';
 import type { Scene } from '../../workers/scene.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import type { System } from '../../systems/system.js';
 import type { MeasureContext } from '../core/metric.js';
 import { referenceOf, withoutLimits } from '../isolation/tenant-load.js';
 import { NS_PER_MS } from '../core/units.js';
+import { FIRST_ID } from '../tenants/scene.js';
 
 export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 
@@ -159,20 +161,26 @@ export function aloneChecks(kind: StreamKind, { gbPerSecond, windows, ceilingGbs
 export interface Rate {
   name: string;
   gbs: number;
+  tenants: number;
 }
 
 export const together = (name: string, rates: readonly number[]): Rate => ({
   name,
   gbs: rates.reduce((sum, rate) => sum + rate, 0),
+  tenants: rates.length,
 });
 
-/** Checks tenants together: they have one memory, and who is somewhere else is no neighbour. */
-export function boundCheck(rates: readonly Rate[], ceilingGbs: number): Check {
+/** How many memories so many tenants have: one, unless the system gives them GPUs of their own, as MIG does. */
+const memoriesOf = (system: System, tenants: number): number =>
+  new Set(Array.from({ length: tenants }, (_, i) => system.ownGpu?.({ id: FIRST_ID + i })?.uuid)).size;
+
+/** Checks tenants together: who is somewhere else than in the memory that the system gives is no neighbour. */
+export function boundCheck(rates: readonly Rate[], ceilingGbs: number, system: System): Check {
   const name = 'no more than the memory can move';
   if (ceilingGbs === 0)
     return { name, passed: 'not checked', detail: 'the driver does not tell the clock and width of the memory' };
   // What is not a number is no rate either.
-  const beyond = rates.find(({ gbs }) => !(gbs <= SLACK * ceilingGbs));
+  const beyond = rates.find(({ gbs, tenants }) => !(gbs <= SLACK * ceilingGbs * memoriesOf(system, tenants)));
   const most = `the memory moves ${ceilingGbs.toPrecision(4)} GB/s`;
   return {
     name,
