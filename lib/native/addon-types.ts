@@ -846,6 +846,20 @@ export interface MigInstance {
   memoryBytes: number;
 }
 
+export interface GpuProcess {
+  pid: number;
+  usedBytes: number | null;
+  /** Null if NVML has no list of MPS clients. */
+  mpsClient: boolean | null;
+}
+
+export interface PlaceProcesses {
+  /** UUID of a MIG instance, or of a card that has none. */
+  uuid: string;
+  /** Null if NVML does not list them. */
+  processes: GpuProcess[] | null;
+}
+
 /** The owner of the address of a function on each symbol path: a file, `memory without a file`, or null if it does not resolve. */
 export interface CudaOwners {
   runtime: string | null;
@@ -1560,13 +1574,6 @@ export interface ReportedSizes {
   totalBytes: number | null;
   usedBytes: number | null;
   freeBytes: number | null;
-}
-
-export interface GpuProcess {
-  pid: number;
-  usedBytes: number | null;
-  /** Null if NVML has no list of MPS clients. */
-  mpsClient: boolean | null;
 }
 
 export interface ReportedMemory {
@@ -2440,6 +2447,8 @@ export interface NativeAddon {
   inspect(request: Target): Promise<Inspection>;
   /** Lists the MIG instances that NVML reports, without any CUDA call. */
   migInstances(request: Target): Promise<MigInstance[]>;
+  /** Lists the processes on every MIG instance and on every card without instances, without any CUDA call. */
+  processesByPlace(request: Target): Promise<PlaceProcesses[]>;
   /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
   provenance(request: Target): Promise<Provenance>;
   /** Serves sequences that arrive at random and puts all that are waiting into one batch. Rejects if outputs are wrong. */

@@ -80,7 +80,7 @@ async function oneRound(
         ...request,
         plan,
         system,
-        device: system.ownGpu?.uuid ?? uuidsOf(choice),
+        device: system.ownGpu?.()?.uuid ?? uuidsOf(choice),
         before,
         ...(nvml !== undefined && { nvml }),
         headlineOnly,

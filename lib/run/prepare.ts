@@ -48,7 +48,7 @@ export async function labelAll(
   for (const system of systems) {
     if (signal.aborted) break;
     hooks.onComputeLimit(system);
-    const device = system.ownGpu?.uuid ?? where.device;
+    const device = system.ownGpu?.()?.uuid ?? where.device;
     const label = await labelComputeLimit(
       system,
       { ...where, device },

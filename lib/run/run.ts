@@ -90,7 +90,7 @@ function chosenFor({ device, system }: RunRequest, { description, attestation }:
   try {
     return chooseDevice(description.inspection.devices, device, system.environment().CUDA_VISIBLE_DEVICES);
   } catch (error) {
-    if (system.ownGpu === undefined || attestation.invalid === undefined) throw error;
+    if (system.ownGpu?.() === undefined || attestation.invalid === undefined) throw error;
     throw new NotActive(attestation.invalid.replace(/^layer not active: /, ''));
   }
 }

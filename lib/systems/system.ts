@@ -152,18 +152,18 @@ export interface System {
   readonly showsMeasuredFirst?: boolean;
   /** Whether it measures a GPU of its own, not that of the comparison. Default false. */
   readonly picksGpu?: boolean;
-  /** That GPU, once prepared: the one of the first tenant. */
-  readonly ownGpu?: TrueGpu | undefined;
+  /** The GPU of a tenant, once prepared. Present with `picksGpu`. */
+  ownGpu?(tenant?: Tenant): TrueGpu | undefined;
   /** The setting that lets its processes see several GPUs, e.g. `gpus=visible`, if without it they see one. */
   readonly severalGpusBy?: string;
   /** Whether all its processes share the caller's environment and state. Default false. */
   readonly isCallers?: boolean;
   /** Whether its processes are clients of an MPS daemon. Default false. */
   readonly usesMps?: boolean;
-  /** Whether its tenants take turns on the bare driver, which gives them. Default false. */
-  readonly takesTurns?: boolean;
+  /** Whether its processes use the bare driver, with nothing in between. Default false. */
+  readonly isBare?: boolean;
   /** Why programs of exec cannot be under it. Default: they can. */
-  readonly whyNoPrograms?: string;
+  readonly whyNoPrograms?: string | undefined;
   /** Whether its programs start where only the system can look for them, as in a container. Default false. */
   readonly startsElsewhere?: boolean;
   /** Whether the GPU may be one of another machine, which `lookElsewhere` then describes. Default false. */
@@ -204,10 +204,14 @@ export interface System {
   teardown(): Promise<void>;
 }
 
-export const startOf = (system: System, tenant: Tenant = SOLE_TENANT): ProcessStart => ({
-  launcher: system.launcher,
-  environment: system.environment(tenant),
-  argvPrefix: system.argvPrefix(tenant),
-});
+export function startOf(system: System, tenant: Tenant = SOLE_TENANT): ProcessStart {
+  const gpu = system.ownGpu?.(tenant);
+  return {
+    launcher: system.launcher,
+    environment: system.environment(tenant),
+    argvPrefix: system.argvPrefix(tenant),
+    ...(gpu && { device: gpu.uuid }),
+  };
+}
 
 export const FIRST_LOOK: Evidence = { phase: 'before', tenant: SOLE_TENANT, probe: null, path: 'runtime' };

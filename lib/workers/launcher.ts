@@ -87,4 +87,6 @@ export interface ProcessStart {
   environment: NodeJS.ProcessEnv;
   /** Put before the command, e.g. `['taskset', '-c', '2']`. */
   argvPrefix: readonly string[];
+  /** UUID of the GPU that the process measures whatever it is asked to. Absent: the one that it is asked to. */
+  device?: string;
 }

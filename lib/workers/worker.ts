@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import type { Target } from '../native/addon-types.js';
 import { BenchError } from '../errors/bench-error.js';
-import { isInstance } from '../environment/named-gpu.js';
 import { packageRoot } from '../package-root.js';
 import type { Ending, LaunchedProcess, Launcher, ProcessStart } from './launcher.js';
 import { BoundedLog, LineSplitter } from './lines.js';
@@ -66,8 +65,7 @@ const tasks: Readonly<Record<string, string>> = { ...preparing, measure: 'finish
 
 export class Worker {
   readonly #launcher: Launcher;
-  /** The only GPU that it sees, where that is a MIG instance. */
-  readonly #instance: string | null;
+  readonly #device: string | undefined;
   readonly #process: LaunchedProcess;
   readonly #log = new BoundedLog();
   readonly #pending = new Map<number, Pending>();
@@ -83,11 +81,10 @@ export class Worker {
   private constructor(options: WorkerOptions) {
     this.patienceMs = options.patienceMs;
     this.#onWaiting = options.onWaiting ?? (() => {});
-    const { launcher, environment, argvPrefix } = options.start;
+    const { launcher, environment, argvPrefix, device } = options.start;
     const node = [launcher.pathOf(process.execPath), ...quiet, launcher.pathOf(mainModule)];
     this.#launcher = launcher;
-    const { CUDA_VISIBLE_DEVICES: visible = '' } = environment;
-    this.#instance = isInstance(visible) ? visible : null;
+    this.#device = device;
     this.#process = launcher.start([...argvPrefix, ...node], { environment });
     // Every message starts with a newline, which leaves empty lines.
     const noise = (line: string) => (line === '' ? undefined : this.#log.append(`${line}\n`));
@@ -157,13 +154,13 @@ export class Worker {
     this.#process.signal(name);
   }
 
-  /** The target with paths as the worker finds them; each tenant of a MIG system measures its own instance. */
+  /** The target with paths as the worker finds them, and the GPU that it measures. */
   targetIn<T extends Target>(target: T): T {
     const { simulatedDriver } = target;
-    const own = this.#instance !== null && 'device' in target && target.device !== null;
+    const own = this.#device !== undefined && 'device' in target && target.device !== null;
     return {
       ...target,
-      ...(own && { device: this.#instance }),
+      ...(own && { device: this.#device }),
       simulatedDriver: simulatedDriver === null ? null : this.#launcher.pathOf(simulatedDriver),
     };
   }

@@ -2,6 +2,7 @@
 #include <system_error>
 
 #include "addon/clock_fields.h"
+#include "addon/gpu_process_fields.h"
 #include "addon/target_fields.h"
 #include "addon/topic.h"
 #include "bench/inspect.h"
@@ -87,6 +88,16 @@ struct Fields<MigInstance> : FieldsOf<MigInstance> {
     visit(GVB_FIELD(compute_instance));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(memory_bytes));
+  }
+};
+
+template <>
+struct Fields<PlaceProcesses> : FieldsOf<PlaceProcesses> {
+  static constexpr const char* kName = "PlaceProcesses";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(uuid).says("UUID of a MIG instance, or of a card that has none."));
+    visit(GVB_FIELD(processes).says("Null if NVML does not list them."));
   }
 };
 
@@ -234,6 +245,10 @@ Inspection inspect_driver(const Target& target) { return inspect(Driver::load(ta
 
 std::vector<MigInstance> instances(const Target& target) { return mig_instances(Nvml::load(target.simulated_driver)); }
 
+std::vector<PlaceProcesses> places(const Target& target) {
+  return processes_by_place(Nvml::load(target.simulated_driver));
+}
+
 Provenance read_provenance(const Target& target) { return provenance(Driver::load(target.simulated_driver)); }
 
 const Topic inspection_topic{
@@ -244,6 +259,8 @@ const Topic inspection_topic{
          .says("Versions and devices as NVML and the driver report them. Initialises both; never creates a context."),
      without_session("migInstances", instances)
          .says("Lists the MIG instances that NVML reports, without any CUDA call."),
+     without_session("processesByPlace", places)
+         .says("Lists the processes on every MIG instance and on every card without instances, without any CUDA call."),
      without_session("provenance", read_provenance)
          .says("Who owns each driver function on each of the four symbol paths. Makes no driver call.")}};
 

@@ -29,23 +29,45 @@ MigInstance described(const NvmlApi& nvml, abi::nvmlDevice_t instance, const Lis
   return found;
 }
 
+std::optional<abi::nvmlDevice_t> handle_of(const NvmlApi& nvml, const ListedGpu& card) {
+  return NvmlQuery{nullptr}.value<abi::nvmlDevice_t>("nvmlDeviceGetHandleByIndex_v2",
+                                                     nvml.nvmlDeviceGetHandleByIndex_v2, card.index);
+}
+
+std::vector<abi::nvmlDevice_t> instances_of(const NvmlApi& nvml, abi::nvmlDevice_t card) {
+  const NvmlQuery ask{nullptr};
+  const auto most = ask.value<unsigned>("nvmlDeviceGetMaxMigDeviceCount", nvml.nvmlDeviceGetMaxMigDeviceCount, card);
+  std::vector<abi::nvmlDevice_t> found;
+  // Numbers without an instance may precede others.
+  for (unsigned number = 0; number < most.value_or(0); ++number)
+    if (const auto instance = ask.value<abi::nvmlDevice_t>("nvmlDeviceGetMigDeviceHandleByIndex",
+                                                           nvml.nvmlDeviceGetMigDeviceHandleByIndex, card, number))
+      found.push_back(*instance);
+  return found;
+}
+
 }  // namespace
 
 std::vector<MigInstance> mig_instances(const Nvml& library) {
-  const NvmlApi& nvml = library.api;
-  const NvmlQuery ask{nullptr};
   std::vector<MigInstance> found;
+  for (const ListedGpu& card : listed_gpus(library))
+    if (const auto device = handle_of(library.api, card))
+      for (abi::nvmlDevice_t instance : instances_of(library.api, *device))
+        found.push_back(described(library.api, instance, card));
+  return found;
+}
+
+// Without privileges a card in MIG mode does not list the processes of its instances; these do themselves.
+std::vector<PlaceProcesses> processes_by_place(const Nvml& library) {
+  const NvmlApi& nvml = library.api;
+  std::vector<PlaceProcesses> found;
   for (const ListedGpu& card : listed_gpus(library)) {
-    const auto device =
-        ask.value<abi::nvmlDevice_t>("nvmlDeviceGetHandleByIndex_v2", nvml.nvmlDeviceGetHandleByIndex_v2, card.index);
+    const auto device = handle_of(nvml, card);
     if (!device) continue;
-    const auto most =
-        ask.value<unsigned>("nvmlDeviceGetMaxMigDeviceCount", nvml.nvmlDeviceGetMaxMigDeviceCount, *device);
-    // Numbers without an instance may precede others.
-    for (unsigned number = 0; number < most.value_or(0); ++number)
-      if (const auto instance = ask.value<abi::nvmlDevice_t>("nvmlDeviceGetMigDeviceHandleByIndex",
-                                                             nvml.nvmlDeviceGetMigDeviceHandleByIndex, *device, number))
-        found.push_back(described(nvml, *instance, card));
+    const std::vector<abi::nvmlDevice_t> instances = instances_of(nvml, *device);
+    if (instances.empty()) found.push_back({card.uuid, gpu_processes(nvml, *device)});
+    for (abi::nvmlDevice_t instance : instances)
+      found.push_back({nvml_uuid(nvml, instance).value_or(""), gpu_processes(nvml, instance)});
   }
   return found;
 }

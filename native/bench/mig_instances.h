@@ -1,4 +1,4 @@
-// The MIG instances of this machine, as NVML lists them.
+// The MIG instances of this machine, as NVML lists them, and the processes on each.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/gpu_state.h"
 #include "driver/nvml.h"
 
 namespace gvb {
@@ -18,7 +19,14 @@ struct MigInstance {
   uint64_t memory_bytes = 0;
 };
 
-// Throws if there is no NVML or it fails to start.
+// The processes on a MIG instance, or on a card that has none.
+struct PlaceProcesses {
+  std::string uuid;
+  std::optional<std::vector<GpuProcess>> processes;  // nullopt if NVML does not list them
+};
+
+// Both throw if there is no NVML or it fails to start.
 std::vector<MigInstance> mig_instances(const Nvml& nvml);
+std::vector<PlaceProcesses> processes_by_place(const Nvml& nvml);
 
 }  // namespace gvb

@@ -51,6 +51,13 @@ describe('a MIG instance other than the first', () => {
     expect(meant).toBe(seen);
   });
 
+  it('is measured where the caller names it before another, by any beginning', async () => {
+    const visible = { CUDA_VISIBLE_DEVICES: `${instance.slice(0, -2)},MIG-67766273-696d-4000-8000-000000000100` };
+    const few = ['OH-002', '--simulate', '--iterations', '20', '--json', '-'];
+    const { gpu, metrics } = parseDocument((await command(['run', ...few], visible, split)).stdout);
+    expect([gpu[0]?.uuid, metrics[0]?.status]).toEqual([instance, 'ok']);
+  });
+
   it('is what run and the systems of compare measure', async () => {
     const few = ['OH-002', '--simulate', '--iterations', '20', '--device', instance, '--json', '-'];
     const { gpu, metrics } = parseDocument((await command(['run', ...few], {}, split)).stdout);

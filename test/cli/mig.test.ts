@@ -1,7 +1,9 @@
 /** The system `mig` on simulated cards that GVB_SIM cuts into instances, and set-ups that only look like it. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { command, emptyFolder, parseComparison } from './command.js';
 import { pathWithMps } from './mps-control.js';
 
@@ -150,6 +152,59 @@ describe('mig', () => {
     expect(code).toBe(5);
     expect(rounds()[1]?.metrics[0]).toMatchObject({ status: 'invalid', value: null });
     expect(rounds()[1]?.metrics[0]?.reason).toMatch(says);
+  });
+});
+
+describe('exec on an instance', () => {
+  const program = join(emptyFolder(), 'holding');
+  beforeAll(() => {
+    const source = fileURLToPath(new URL('../native/fixtures/holding.c', import.meta.url));
+    execFileSync('cc', ['-o', program, source, '-ldl']);
+  });
+
+  /** A run of a program under a system on an instance. */
+  async function exec(system: string, ...argv: readonly string[]) {
+    const few = ['--rounds', '1', '--warmup', '0', '--iterations', '1', '--simulate', '--json', '-'];
+    const output = ['--output', join(emptyFolder(), 'out')];
+    const args = ['exec', ...few, ...output, '--system', system, '--', ...argv];
+    const { code, stdout } = await command(args, { PATH: pathWithMps() }, split);
+    const round = parseComparison(stdout).systems[0]?.[0];
+    const [metric] = round?.metrics ?? [];
+    const check = metric?.checks.find(({ name }) => name === 'processes of the program under the system');
+    return { code, name: round?.system.name, metric, check };
+  }
+
+  // NVML is asked ten times a second.
+  const held = '1500';
+
+  it.each([
+    ['the bare driver', 'mig:profile=1g.18gb'],
+    ['time-slicing', 'mig:profile=1g.18gb,layer.kind=time-slicing'],
+    ['MPS', 'mig:profile=1g.18gb,layer.kind=mps'],
+    ['one of several', `mig:instance=${instance(0, 2)}`],
+  ])('is proven with %s', async (_, system) => {
+    const { code, name, check } = await exec(system, program, held);
+    expect({ code, name, passed: check?.passed }).toEqual({ code: 0, name: 'mig', passed: true });
+    const uuid = system.includes('instance') ? instance(0, 2) : instance(0, 0);
+    expect(check?.detail).toContain(`NVML listed 1 of 1 processes that used the driver on ${uuid}, and none elsewhere`);
+  });
+
+  it.each([
+    ['environment, to a whole card', ['env', `CUDA_VISIBLE_DEVICES=${card(1)}`, program, held], card(1)],
+    ['program itself, to a whole card', [program, held, card(1)], card(1)],
+    ['program itself, to another instance', [program, held, instance(0, 1)], instance(0, 1)],
+    ['program itself, to an instance of another card', [program, held, instance(2, 0)], instance(2, 0)],
+  ])('publishes nothing where it was changed by the %s', async (_, argv, uuid) => {
+    const { code, metric } = await exec('mig:profile=1g.18gb', ...argv);
+    expect(code).toBe(5);
+    expect(metric).toMatchObject({ status: 'invalid', value: null });
+    expect(metric?.reason).toContain(`(holding) on ${uuid}, not on ${instance(0, 0)}`);
+  });
+
+  it('is unverified where NVML could not list the program in time', async () => {
+    const { code, name, check } = await exec('mig:profile=1g.18gb', process.execPath, '--version');
+    expect({ code, name, passed: check?.passed }).toEqual({ code: 0, name: 'mig (unverified)', passed: 'not checked' });
+    expect(check?.detail).toContain('no process of the program was seen to use the GPU');
   });
 });
 

@@ -37,7 +37,13 @@ const workload = (argv: readonly string[], change: Partial<Workload> = {}): Work
   ...change,
 });
 
-const unwatched = { begin: () => {}, end: () => {}, listed: () => Promise.resolve(null), onProcesses: null };
+const unwatched = {
+  begin: () => {},
+  end: () => {},
+  listed: () => Promise.resolve(null),
+  onProcesses: null,
+  places: null,
+};
 
 /** Nothing of it is left when this resolves. */
 async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run> {

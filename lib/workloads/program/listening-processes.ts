@@ -9,6 +9,7 @@ import { networkInterfaces } from 'node:os';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
 import { mpsPipeDirectory } from '../../native/start-remedy.js';
 import { mapsOf, nameOf, openFilesOf, processesBelow, variableOf } from '../../environment/process-tree.js';
+import { PIPES } from '../proof/mps-clients.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { mountsOf } from './watch.js';
 
@@ -23,10 +24,9 @@ export async function processesServing(url: URL, named: number | null): Promise<
   const pids = new Set(first.flatMap((pid) => [pid, ...processesBelow(pid)]));
   return [...pids].flatMap((pid) => {
     const files = mappedFiles(mapsOf(pid) ?? '');
-    const variable = variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY');
-    const mpsPipes =
-      variable === undefined ? {} : { mpsPipes: mpsPipeDirectory({ CUDA_MPS_PIPE_DIRECTORY: variable ?? undefined }) };
-    return files.length === 0 ? [] : [{ pid, name: nameOf(pid), files, ...mountsOf(pid), ...mpsPipes }];
+    const variable = variableOf(pid, PIPES);
+    const variables = variable === undefined ? {} : { [PIPES]: mpsPipeDirectory({ [PIPES]: variable ?? undefined }) };
+    return files.length === 0 ? [] : [{ pid, name: nameOf(pid), files, ...mountsOf(pid), variables }];
   });
 }
 

@@ -3,6 +3,8 @@ import { instanceVariables, isInstance, type NamedGpu } from '../../environment/
 import { loaderPath } from '../../systems/process/loader-path.js';
 import type { MeasureContext } from '../../metrics/core/metric.js';
 import type { System, Tenant } from '../../systems/system.js';
+import { VISIBLE } from '../proof/instance-processes.js';
+import { PIPES } from '../proof/mps-clients.js';
 import type { Workload } from '../workload-type.js';
 
 interface ProgramSurroundings {
@@ -21,7 +23,7 @@ interface ProgramSurroundings {
  * Variables that a workload may not set under any system: workers have them, so that they do not reach somebody else's
  * MPS daemon.
  */
-const always = ['CUDA_MPS_PIPE_DIRECTORY'];
+const always = [PIPES];
 
 /** The environment of a program, or why it has none: it would not be under the system. */
 export type ProgramEnvironment = { environment: NodeJS.ProcessEnv } | { refused: string };
@@ -33,7 +35,9 @@ export async function programEnvironment(
   if (system.whyNoPrograms !== undefined) return { refused: system.whyNoPrograms };
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
-  const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));
+  const taken = [...Object.keys(system.settings), ...always, ...(system.picksGpu ? [VISIBLE] : [])].find((name) =>
+    Object.hasOwn(own, name),
+  );
   if (taken !== undefined) return { refused: `${taken} is set by ${system.name}: remove it from the workload` };
   const environment = { ...onlyGpus(gpus), ...system.environment(tenant), ...own };
   if (simulatedDriver === null) return { environment };

@@ -11,6 +11,8 @@ import { BoxedCheckpoints } from '../checkpoint/boxed-checkpoints.js';
 import type { ProgramCheckpoints } from '../checkpoint/program-checkpoints.js';
 import type { GpuRecord } from '../round/gpu-record.js';
 import { Captured } from './output.js';
+import { VISIBLE } from '../proof/instance-processes.js';
+import { PIPES } from '../proof/mps-clients.js';
 import type { ProcessProof } from '../proof/proof-state.js';
 import { type Expected, proofOf } from '../proof/proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
@@ -32,7 +34,7 @@ export interface RunRequest {
   logs: string | null;
   expected: Expected;
   /** The record of what the monitor sees of the GPU meanwhile. */
-  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'listed' | 'onProcesses'>;
+  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'listed' | 'onProcesses' | 'places'>;
   /**
    * Called when the program is ready. Once this resolves, a program that is to be stopped is stopped. It must not
    * reject, except with the reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
@@ -132,14 +134,14 @@ async function startedRun(request: RunRequest, { before, witness, remote: comman
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
-  const isMps = request.expected.usesMps === true;
+  const { usesMps: isMps = false, instance } = request.expected;
   const watch =
     program.keeperPid === null && !remote
       ? null
       : new Watch(program.keeperPid, {
           container: remote?.where(),
           onGpu: request.beside?.onGpu,
-          readsMpsPipes: isMps,
+          reads: [...(isMps ? [PIPES] : []), ...(instance === undefined ? [] : [VISIBLE])],
         });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
   const course = await followed(request, started, captured);
@@ -182,12 +184,13 @@ async function startedRun(request: RunRequest, { before, witness, remote: comman
       ...(remote && { container: remote.where() }),
       ...(isMps && {
         mps: {
-          pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '',
+          pipes: environment[PIPES] ?? '',
           daemon: `the daemon of ${request.expected.system}`,
           pids,
           listed,
         },
       }),
+      ...(instance !== undefined && { placed: { instance, pids, places: request.gpu?.places ?? null } }),
     }),
     extracted,
     phases: withinReady(phasesOf(course, toNs), checkpoints?.done.phases ?? []),

@@ -32,8 +32,8 @@ interface WatchOptions {
   container?: RemotePlace | undefined;
   /** Called for every process that is seen to use the GPU. */
   onGpu?: ((how: GpuUse, atNs: number) => void) | undefined;
-  /** Whether to read the MPS pipe directory in each process's environment. */
-  readsMpsPipes?: boolean;
+  /** Variables to read in each process's environment. */
+  reads?: readonly string[];
 }
 
 interface Followed {
@@ -52,13 +52,13 @@ export class Watch {
   /** PIDs that NVML lists, also of other programs. */
   readonly #users = new Set<number>();
   readonly #onGpu: (how: GpuUse, atNs: number) => void;
-  readonly #readsMpsPipes: boolean;
+  readonly #reads: readonly string[];
   #residentBytes: number | null = null;
   #timer: NodeJS.Timeout;
 
   /** Watches what is below the process `root`, if there is one, and in the container. */
-  constructor(root: number | null, { container, onGpu = () => {}, readsMpsPipes = false }: WatchOptions = {}) {
-    [this.#root, this.#container, this.#onGpu, this.#readsMpsPipes] = [root, container, onGpu, readsMpsPipes];
+  constructor(root: number | null, { container, onGpu = () => {}, reads = [] }: WatchOptions = {}) {
+    [this.#root, this.#container, this.#onGpu, this.#reads] = [root, container, onGpu, reads];
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
@@ -115,18 +115,20 @@ export class Watch {
     if (!before && this.#followed.size >= MOST_PROCESSES) return void this.#unfollowed.add(pid);
     const isDue = isNewUser || (looks < SPARSE ? Number.isInteger(Math.log2(looks)) : looks % SPARSE === 0);
     // Before its map: if it becomes another program in between, a map of the driver still has the variables it came with.
-    const mpsPipes = isDue && this.#readsMpsPipes ? variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY') : undefined;
+    const variables = isDue ? variablesOf(pid, this.#reads) : {};
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
     // A process that is just ending has an empty map: what was seen before is kept.
-    const seen =
-      files.length === 0
-        ? before?.seen
-        : { pid, name: nameOf(pid), files, ...mountsOf(pid), ...(mpsPipes !== undefined && { mpsPipes }) };
+    const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, ...mountsOf(pid), variables };
     if (!seen) return;
     if (usesGpu(seen)) this.#onGpu('mapped', nowNs());
     this.#followed.set(pid, { seen, looks });
   }
+}
+
+function variablesOf(pid: number, names: readonly string[]): Record<string, string | null> {
+  const found = names.map((name) => [name, variableOf(pid, name)] as const);
+  return Object.fromEntries(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 export function mountsOf(pid: number): { isElsewhere: boolean; mounts: string | null } {

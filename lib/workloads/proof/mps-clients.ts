@@ -5,7 +5,9 @@
  */
 import type { ListedByNvml } from '../program/listed-processes.js';
 import type { ProcessProof } from './proof-state.js';
-import { type SeenProcess, usesGpu, who } from './seen-process.js';
+import { byPid, type SeenProcess, usesGpu, who } from './seen-process.js';
+
+export const PIPES = 'CUDA_MPS_PIPE_DIRECTORY';
 
 export interface MpsClients {
   /** CUDA_MPS_PIPE_DIRECTORY of the system's processes. */
@@ -37,7 +39,7 @@ export function mpsProof(seen: readonly SeenProcess[], { pipes, daemon, pids, li
   const clients = [...(listed?.clients ?? [])].filter((pid) => pids.has(pid));
   const users = new Set([...clients, ...[...processes.values()].filter(usesGpu).map(({ pid }) => pid)]);
   for (const pid of users) {
-    const own = processes.get(pid)?.mpsPipes;
+    const own = processes.get(pid)?.variables?.[PIPES];
     if (own !== undefined && own !== pipes) return { state: 'outside', detail: elsewhere(named(pid), own, daemon) };
   }
   const unproven = (detail: string): ProcessProof => ({ state: 'unproven', detail });
@@ -47,9 +49,9 @@ export function mpsProof(seen: readonly SeenProcess[], { pipes, daemon, pids, li
     return unproven(
       `NVML listed none of ${users.size} processes that used the driver as a client of MPS: they ended too soon, NVML has no such list here, or it shows other PIDs (as in a container)`,
     );
-  const unread = [...users].find((pid) => processes.get(pid)?.mpsPipes === undefined);
+  const unread = [...users].find((pid) => processes.get(pid)?.variables?.[PIPES] === undefined);
   if (unread !== undefined)
-    return unproven(`${named(unread)} used the driver, but ended before its CUDA_MPS_PIPE_DIRECTORY could be read`);
+    return unproven(`${named(unread)} used the driver, but ended before its ${PIPES} could be read`);
   return {
     state: 'proven',
     detail: `NVML listed ${clients.length} of ${users.size} processes that used the driver as clients of MPS, and the environment of each names ${daemon}`,
@@ -57,16 +59,6 @@ export function mpsProof(seen: readonly SeenProcess[], { pipes, daemon, pids, li
 }
 
 function elsewhere(process: string, pipes: string | null, daemon: string): string {
-  const what = pipes === null ? 'without CUDA_MPS_PIPE_DIRECTORY' : `with CUDA_MPS_PIPE_DIRECTORY=${pipes}`;
+  const what = pipes === null ? `without ${PIPES}` : `with ${PIPES}=${pipes}`;
   return `${process} used the driver ${what}, which is not ${daemon}: its environment was changed`;
-}
-
-/** Joins by PID what the witness and what others saw of a process. */
-function byPid(seen: readonly SeenProcess[]): Map<number, SeenProcess> {
-  const processes = new Map<number, SeenProcess>();
-  for (const each of seen) {
-    const before = processes.get(each.pid);
-    processes.set(each.pid, before ? { ...before, ...each, files: [...before.files, ...each.files] } : each);
-  }
-  return processes;
 }

@@ -2,15 +2,15 @@
  * Whether the processes of a program were under its system: by the files that were mapped in them, and by who owned the
  * driver's functions there, compared with a worker in the same environment that was proven in the same round.
  */
-import { isNative } from '../../results/recorded-kind.js';
 import { basename } from 'node:path';
 import type { Interceptor } from '../../systems/proof/interception.js';
 import { exportedSymbols } from '../../systems/proof/elf.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
 import { type Container, type FirstProcess, namespacesOf } from '../../workers/container/container.js';
+import { instanceProof, type PlacedProcesses } from './instance-processes.js';
 import { type MpsClients, mpsProof } from './mps-clients.js';
 import { escapeIn, interceptedIn, isComparable } from './driver-owners.js';
-import type { ProcessProof } from './proof-state.js';
+import { type ProcessProof, worstOf } from './proof-state.js';
 import { isDriver, isForked, isWitness, type SeenProcess, usesGpu, who } from './seen-process.js';
 
 /** A container as its processes are seen from outside. */
@@ -19,9 +19,8 @@ type ContainerSeen = Pick<Container, 'id' | 'name'> & { first: Pick<FirstProcess
 export interface Expected {
   /** Name of the system that the program should be under. */
   system: string;
-  kind: string;
-  /** Whether its tenants take turns, on the bare driver. Default false. */
-  takesTurns?: boolean;
+  /** Whether its processes use the bare driver. Default false. */
+  isBare?: boolean;
   /** Whether processes under the system are clients of an MPS daemon. */
   usesMps?: boolean;
   /** Path of the library that intercepts in the system's worker; null if none does. */
@@ -37,6 +36,10 @@ export interface Expected {
   unread?: number;
   /** What is known of the program's processes as clients of MPS, under a system with a daemon. */
   mps?: MpsClients;
+  /** UUID of the MIG instance that the program must be on, under a system that picks one. */
+  instance?: string;
+  /** Where the program's processes were, under such a system. */
+  placed?: PlacedProcesses;
 }
 
 /** Whether a file is part of the C library, which exports dlsym itself and is no layer. */
@@ -47,8 +50,9 @@ const count = (processes: readonly SeenProcess[]): number => new Set(processes.m
 
 /** Proves that the processes of a program were under its system. A process that was not looked at may be outside. */
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
-  const proof = await proofOfSeen(seen, expected);
-  const { unread = 0 } = expected;
+  const { unread = 0, placed } = expected;
+  const layer = await proofOfSeen(seen, expected);
+  const proof = placed ? worstOf([layer, instanceProof(seen, placed)]) : layer;
   if (unread === 0 || proof.state === 'outside') return proof;
   return { state: 'unproven', detail: `${proof.detail}; ${unread} more were not looked at: there were too many` };
 }
@@ -65,7 +69,7 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
   if (elsewhere)
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
   if (expected.layer !== null) return underLayer(seen, expected.layer, expected.intercepted);
-  if (isNative({ system: expected }) || expected.takesTurns) return bare(seen);
+  if (expected.isBare) return bare(seen);
   if (expected.mps) return mpsProof(seen, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }

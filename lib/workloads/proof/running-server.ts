@@ -9,9 +9,9 @@ import { messageOf } from '../../errors/message-of.js';
 import { namespacesOf } from '../../workers/container/container.js';
 import { type ListedByNvml, ListedProcesses } from '../program/listed-processes.js';
 import { isListening, processesServing } from '../program/listening-processes.js';
-import { mpsProof } from './mps-clients.js';
+import { mpsProof, PIPES } from './mps-clients.js';
 import { type Expected, proofOf } from './proof.js';
-import type { ProcessProof } from './proof-state.js';
+import { type ProcessProof, worstOf } from './proof-state.js';
 import { type SeenProcess, usesGpu, who } from './seen-process.js';
 
 /** What is claimed of a server, and how its processes are found. */
@@ -105,7 +105,7 @@ function proofsOf(
   looks: readonly Look[],
 ): Promise<ProcessProof>[] {
   const users = seen.filter(usesGpu);
-  const expected = { system, kind: system === NATIVE ? NATIVE : 'custom', layer };
+  const expected = { system, isBare: system === NATIVE, layer };
   const proofs: Promise<ProcessProof>[] = [];
   if (container) proofs.push(containerProof(seen, users, expected));
   else if (layer !== null || system === NATIVE) proofs.push(proofOf(seen, expected));
@@ -146,7 +146,7 @@ function clientProof(
 ): ProcessProof {
   const why = looks.find(({ unlisted }) => unlisted !== null)?.unlisted;
   if (why != null) return unproven(`NVML could not be asked for clients of MPS: ${why}`);
-  const pipes = users.find(({ mpsPipes }) => mpsPipes != null)?.mpsPipes ?? '';
+  const pipes = users.map(({ variables }) => variables?.[PIPES]).find((own) => own != null) ?? '';
   const pids = new Set(seen.map(({ pid }) => pid));
   return mpsProof(seen, { pipes, daemon: `the daemon at ${pipes}`, pids, listed: joined(looks) });
 }
@@ -166,13 +166,4 @@ function joined(looks: readonly Look[]): ListedByNvml {
     for (const [pid, samples] of listed?.others ?? [])
       if (!clients.has(pid)) others.set(pid, (others.get(pid) ?? 0) + samples);
   return { clients, others };
-}
-
-const STATES = ['outside', 'unproven', 'proven'] as const;
-
-/** Every claim must hold: what contradicts one counts before what leaves one open. */
-function worstOf(proofs: readonly ProcessProof[]): ProcessProof {
-  const state = STATES.find((each) => proofs.some((proof) => proof.state === each)) ?? 'unproven';
-  const details = proofs.filter((proof) => proof.state === state).map(({ detail }) => detail);
-  return { state, detail: details.join('; ') };
 }

@@ -11,8 +11,8 @@ export interface SeenProcess {
   isElsewhere: boolean;
   /** Mount namespace of the process; null where it cannot be read, absent if it was not seen from outside. */
   mounts?: string | null;
-  /** CUDA_MPS_PIPE_DIRECTORY of the process; null where it was not set, absent where it was not read. */
-  mpsPipes?: string | null;
+  /** Variables of the process by which its system shows; null where one was not set, absent where it was not read. */
+  variables?: Readonly<Record<string, string | null>>;
   /**
    * What the witness saw of the driver's functions; null where it could not look, because the process did not end by
    * exit(). Absent for a process that was seen from outside.
@@ -36,3 +36,13 @@ export const usesGpu = ({ files }: Pick<SeenProcess, 'files'>): boolean =>
 
 /** Names a process in messages. */
 export const who = ({ pid, name }: Pick<SeenProcess, 'pid' | 'name'>): string => `process ${pid} (${name})`;
+
+/** Joins by PID what the witness and what others saw of a process. */
+export function byPid(seen: readonly SeenProcess[]): Map<number, SeenProcess> {
+  const processes = new Map<number, SeenProcess>();
+  for (const each of seen) {
+    const before = processes.get(each.pid);
+    processes.set(each.pid, before ? { ...before, ...each, files: [...before.files, ...each.files] } : each);
+  }
+  return processes;
+}

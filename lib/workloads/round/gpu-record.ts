@@ -8,6 +8,7 @@ import { loadAddon } from '../../native/load.js';
 import { type Energy, energyOf } from '../metrics/energy.js';
 import { type Throttling, throttlingOf } from '../metrics/throttling.js';
 import { type ListedByNvml, ListedProcesses } from '../program/listed-processes.js';
+import type { ProcessPlaces } from '../program/process-places.js';
 import type { RunLines } from '../program/run-file.js';
 import type { RunPhase } from '../program/run-phases.js';
 
@@ -73,10 +74,12 @@ export class GpuRecord {
   #course: RunCourse | null = null;
   readonly #listed = new ListedProcesses();
   readonly #flush: () => Promise<void>;
+  readonly #places: ProcessPlaces | null;
 
   /**
    * Begins a record. `ours`: PIDs of all runs so far, to which those of this run are added. `why`: the reason why the
-   * record stays empty if there is no monitor. `flush` hands on what was sampled so far.
+   * record stays empty if there is no monitor. `flush` hands on what was sampled so far. `places`: where NVML lists
+   * processes, on an instance.
    */
   constructor(
     ours: Set<number>,
@@ -84,8 +87,10 @@ export class GpuRecord {
     csv: RunLines | null,
     why: string,
     flush: () => Promise<void> = () => Promise.resolve(),
+    places: ProcessPlaces | null = null,
   ) {
     [this.#ours, this.#intervalMs, this.#csv, this.#flush] = [ours, intervalMs, csv, flush];
+    this.#places = places;
     this.#seen = recordedNothing(why);
   }
 
@@ -116,6 +121,11 @@ export class GpuRecord {
   async listed(): Promise<ListedByNvml | null> {
     await this.#flush();
     return this.#count === 0 ? null : this.#listed;
+  }
+
+  /** Where NVML listed processes so far; null where it was not asked. */
+  get places(): ProcessPlaces | null {
+    return this.#places?.looks ? this.#places : null;
   }
 
   close(course: RunCourse): void {

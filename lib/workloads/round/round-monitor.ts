@@ -1,7 +1,11 @@
 /** The monitor of the GPU over the runs of a round: one, because starting and ending it would cost each run time. */
+import { isInstance } from '../../environment/named-gpu.js';
 import { messageOf } from '../../errors/message-of.js';
 import { type Monitor, startMonitor } from '../../monitor/monitor.js';
 import type { GpuSample } from '../../monitor/sample.js';
+import { native } from '../../native/errors.js';
+import { loadAddon, simulatedDriver } from '../../native/load.js';
+import { ProcessPlaces } from '../program/process-places.js';
 import { GpuRecord } from './gpu-record.js';
 import { RunLines } from '../program/run-file.js';
 
@@ -18,6 +22,7 @@ export class RoundMonitor {
   #monitor: Monitor | null = null;
   #why = 'there is no NVML that could be read from outside';
   #listsProcesses = false;
+  #places: ProcessPlaces | null = null;
 
   private constructor(intervalMs: number) {
     this.#intervalMs = intervalMs;
@@ -27,8 +32,9 @@ export class RoundMonitor {
   static async start(gpu: MonitoredGpu | null, intervalMs: number): Promise<RoundMonitor> {
     const round = new RoundMonitor(intervalMs);
     if (gpu === null) return round;
-    const { uuid: device, simulate } = gpu;
+    const { simulate } = gpu;
     try {
+      const device = await round.#watched(gpu);
       round.#monitor = await startMonitor({ device, simulate, intervalMs, onSample: (sample) => round.#add(sample) });
       round.#why = 'the run ended before the GPU was read';
     } catch (error) {
@@ -37,11 +43,20 @@ export class RoundMonitor {
     return round;
   }
 
+  /** A card is watched itself. NVML has most values only for the card of an instance, and processes by instance. */
+  async #watched({ uuid, simulate }: MonitoredGpu): Promise<string> {
+    if (!isInstance(uuid)) return uuid;
+    const target = { simulatedDriver: simulatedDriver(simulate) };
+    const instances = await native(loadAddon().migInstances(target));
+    this.#places = new ProcessPlaces(target, this.#intervalMs);
+    return instances.find((each) => each.uuid === uuid)?.parent ?? uuid;
+  }
+
   /** Begins the record of the next run. `csv`: the file for its samples; null keeps none. */
   record(csv: string | null): GpuRecord {
     const lines = csv === null ? null : new RunLines(csv);
     const flush = () => this.#monitor?.flush() ?? Promise.resolve();
-    const record = new GpuRecord(this.#ours, this.#intervalMs, lines, this.#why, flush);
+    const record = new GpuRecord(this.#ours, this.#intervalMs, lines, this.#why, flush, this.#places);
     this.#open.push(record);
     return record;
   }
@@ -53,6 +68,7 @@ export class RoundMonitor {
 
   /** Completes all records. Returns what is missing from their files. */
   async stop(): Promise<string[]> {
+    await this.#places?.stop();
     const summary = await this.#monitor?.stop();
     this.#listsProcesses =
       summary?.unsupported.every(({ rows, columns }) => rows !== 'process' || !columns.includes('memory_used_mib')) ??

@@ -9,6 +9,7 @@ import type { GpuState } from '../../native/addon-types.js';
 import { readGpuState } from '../../native/gpu-state.js';
 import { summarise } from '../../stats/summary.js';
 import { mustSucceed } from '../../systems/process/command.js';
+import type { Tenant } from '../../systems/system.js';
 import { interceptors } from '../../systems/proof/interception.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
 import { coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
@@ -306,13 +307,14 @@ export function saidWhileWaiting({ progress }: MeasureContext, name: string, ste
 }
 
 /** What the processes of a program are compared with: a worker of the same round that was proven. */
-export function expectedOf({ system, proofs }: MeasureContext): Expected {
+export function expectedOf({ system, proofs }: MeasureContext, tenant?: Tenant): Expected {
   const layer = proofs.reference?.attestation.layer ?? null;
+  const own = system.ownGpu?.(tenant);
   const expected = {
     system: system.name,
-    kind: system.kind,
     usesMps: system.usesMps === true,
-    takesTurns: system.turnMs !== undefined || system.takesTurns === true,
+    isBare: system.isBare === true,
+    ...(own && { instance: own.uuid }),
   };
   if (!proofs.reference || !layer?.active) return { ...expected, layer: null };
   const intercepted = interceptors(proofs.reference.description.provenance).find(({ owner }) =>

@@ -98,7 +98,7 @@ export class SceneStarts {
       launcher: system.launcher,
       environment: given.environment,
       logs,
-      expected: expectedOf(context),
+      expected: expectedOf(context, tenants[place]),
       gpu,
       whileReady: async (own, fromNs) => {
         life?.onReady();

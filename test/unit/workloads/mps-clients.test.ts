@@ -8,7 +8,8 @@ const driver = `${simulatedDriverFolder()}/libcuda.so.1`;
 const pipes = '/run/mps/p';
 /** With the driver mapped, and the variable of the system. */
 const user = (pid: number, change: Partial<SeenProcess> = {}): SeenProcess => ({
-  ...{ pid, name: 'prog', files: [process.execPath, driver], isElsewhere: false, mpsPipes: pipes },
+  ...{ pid, name: 'prog', files: [process.execPath, driver], isElsewhere: false },
+  variables: { CUDA_MPS_PIPE_DIRECTORY: pipes },
   ...change,
 });
 const listed = (clients: readonly number[], others: readonly (readonly [number, number])[] = []): ListedByNvml => ({
@@ -18,7 +19,6 @@ const listed = (clients: readonly number[], others: readonly (readonly [number, 
 const proof = (seen: readonly SeenProcess[], lists: ListedByNvml | null, pids = seen.map(({ pid }) => pid)) =>
   proofOf(seen, {
     system: 'mps',
-    kind: 'mps',
     layer: null,
     mps: { pipes, daemon: 'the daemon of mps', pids: new Set(pids), listed: lists },
   });
@@ -36,8 +36,8 @@ describe('the processes of a program under MPS', () => {
   });
 
   it('are proven where the witness saw one, too', async () => {
-    const { mpsPipes, ...witnessed } = user(7);
-    expect(mpsPipes).toBe(pipes);
+    const { variables, ...witnessed } = user(7);
+    expect(variables).toEqual({ CUDA_MPS_PIPE_DIRECTORY: pipes });
     expect(await proof([witnessed, user(7, { files: [process.execPath] })], listed([7]))).toMatchObject({
       state: 'proven',
     });
@@ -53,13 +53,13 @@ describe('the processes of a program under MPS', () => {
     ],
     [
       'one has lost the variable',
-      [user(7), user(8, { mpsPipes: null })],
+      [user(7), user(8, { variables: { CUDA_MPS_PIPE_DIRECTORY: null } })],
       listed([7]),
       /^process 8 \(prog\) used the driver without CUDA_MPS_PIPE_DIRECTORY, which is not the daemon of mps/,
     ],
     [
       'a client names another daemon',
-      [user(7, { mpsPipes: '/tmp/nvidia-mps' })],
+      [user(7, { variables: { CUDA_MPS_PIPE_DIRECTORY: '/tmp/nvidia-mps' } })],
       listed([7]),
       /^process 7 \(prog\) used the driver with CUDA_MPS_PIPE_DIRECTORY=\/tmp\/nvidia-mps/,
     ],

@@ -13,9 +13,9 @@ const seen = (change: Partial<SeenProcess> = {}): SeenProcess => ({
   isElsewhere: false,
   ...change,
 });
-const native: Expected = { system: 'native', kind: 'native', layer: null };
+const native: Expected = { system: 'native', isBare: true, layer: null };
 const layered: Expected = {
-  ...{ system: 'mine', kind: 'custom', layer },
+  ...{ system: 'mine', layer },
   intercepted: { byPath: { runtime: ['cuLaunchKernel'], dlsym: ['cuLaunchKernel', 'cuInit'], linked: [] } },
 };
 /** What the witness saw in a process: the layer owns these functions on the two paths. */
@@ -86,7 +86,7 @@ describe('the processes of a program', () => {
   });
 
   it('are proven by files alone where no worker was looked at', async () => {
-    const server = { system: 'mine', kind: 'custom', layer };
+    const server = { system: 'mine', layer };
     expect(await proofOf([seen({ files: [layer, driver] })], server)).toMatchObject({
       state: 'proven',
       detail: expect.stringMatching(/: whether it intercepts was not looked at$/),
@@ -127,7 +127,7 @@ describe('the processes of a program', () => {
     ['none was seen', [], native, /^no process of the program could be looked at/],
     ['the layer is mapped in none', [seen()], layered, /is mapped in none of 1 processes$/],
     ['one is in a container', [seen({ isElsewhere: true, files: [driver] })], layered, /file systems of its own/],
-    ['the system shows in no file', [seen()], { system: 'x', kind: 'custom', layer: null }, /^nothing of x shows/],
+    ['the system shows in no file', [seen()], { system: 'x', layer: null }, /^nothing of x shows/],
   ] as const)('are unproven where %s', async (_, all, expected, detail) => {
     expect(await proofOf(all, expected)).toEqual({ state: 'unproven', detail: expect.stringMatching(detail) });
   });

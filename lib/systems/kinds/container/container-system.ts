@@ -113,8 +113,16 @@ export class ContainerSystem implements System {
     return this.#layer.picksGpu === true;
   }
 
-  get ownGpu(): TrueGpu | undefined {
-    return this.#layer.ownGpu;
+  get isBare(): boolean {
+    return this.#layer.isBare === true;
+  }
+
+  get whyNoPrograms(): string | undefined {
+    return this.#layer.whyNoPrograms;
+  }
+
+  ownGpu(tenant?: Tenant): TrueGpu | undefined {
+    return this.#layer.ownGpu?.(tenant);
   }
 
   get wantsProbe(): boolean {
@@ -143,7 +151,7 @@ export class ContainerSystem implements System {
 
   async prepare(around: RunState): Promise<void> {
     await this.#layer.prepare(around);
-    const run = { ...around, gpu: this.#layer.ownGpu ?? around.gpu };
+    const run = { ...around, gpu: this.#layer.ownGpu?.() ?? around.gpu };
     const directory = join(run.directory, `${this.name}.containers`);
     await mkdir(directory, { mode: 0o700 });
     const { simulatedDriver } = run.target;

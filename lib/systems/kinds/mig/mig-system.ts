@@ -2,6 +2,8 @@
  * MIG: existing instances of one card. Each instance is a GPU to the system inside, by default the bare driver, which is
  * prepared once for each.
  */
+import { join } from 'node:path';
+import { BenchError } from '../../../errors/bench-error.js';
 import type { Description } from '../../../workers/description.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { profileOf } from '../../../environment/named-gpu.js';
@@ -21,6 +23,7 @@ import type {
   TrueGpu,
 } from '../../system.js';
 import { FIRST_LOOK, SOLE_TENANT } from '../../system.js';
+import { privateDirectory, removeDirectory } from '../../process/state-files.js';
 import { chooseInstances, listInstances, type Wanted } from './instances.js';
 import { seenInside, seenOutside } from './mig-proofs.js';
 
@@ -49,6 +52,7 @@ export class MigSystem implements System {
   readonly #first: System;
   #run: RunState | null = null;
   #parts: readonly Part[] = [];
+  readonly #directories: string[] = [];
 
   constructor(options: MigOptions) {
     this.#options = options;
@@ -96,8 +100,16 @@ export class MigSystem implements System {
     };
   }
 
-  get ownGpu(): TrueGpu | undefined {
-    return this.#parts[0]?.gpu;
+  get isBare(): boolean {
+    return this.#first.isBare === true;
+  }
+
+  get whyNoPrograms(): string | undefined {
+    return this.#first.whyNoPrograms;
+  }
+
+  ownGpu(tenant: Tenant = SOLE_TENANT): TrueGpu | undefined {
+    return this.#parts.length === 0 ? undefined : this.#part(tenant).gpu;
   }
 
   get settings(): Record<string, string> {
@@ -121,10 +133,12 @@ export class MigSystem implements System {
     this.#parts = used.map((one, place) => ({
       instance: one,
       gpu: gpuOf(one),
-      layer: place === 0 ? this.#first : createLayer(`${name}-${place + 1}`),
+      layer: place === 0 ? this.#first : createLayer(name),
     }));
-    for (const { layer, gpu } of this.#parts)
-      await layer.prepare({ ...run, gpu, otherGpus: [], besideInstances: false });
+    for (const [place, { layer, gpu }] of this.#parts.entries()) {
+      const directory = place === 0 ? run.directory : await this.#further(run.directory, place);
+      await layer.prepare({ ...run, directory, gpu, otherGpus: [], besideInstances: false });
+    }
   }
 
   environment(tenant: Tenant = SOLE_TENANT): NodeJS.ProcessEnv {
@@ -180,6 +194,15 @@ export class MigSystem implements System {
   async teardown(): Promise<void> {
     await this.#all((layer) => layer.teardown());
     this.#parts = [];
+    const left = (await Promise.all(this.#directories.splice(0).map(removeDirectory))).flat();
+    if (left.length > 0) throw new BenchError('SYSTEM', `${this.name} could not be cleaned up: ${left.join('; ')}.`);
+  }
+
+  /** The run directory of a further layer, which has the name of the first. No system may have this name. */
+  async #further(directory: string, place: number): Promise<string> {
+    const own = await privateDirectory(join(directory, `${this.name}@${place + 1}`));
+    this.#directories.push(own);
+    return own;
   }
 
   /** A round's own tenant and the first of several have the first instance. */

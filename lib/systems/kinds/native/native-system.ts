@@ -16,6 +16,7 @@ import { type Attestation, type Evidence, NO_LIMITS, type Tenant } from '../../s
 
 export class NativeSystem extends Profile {
   readonly kind: string = 'native';
+  readonly isBare = true;
   readonly capabilities = NO_LIMITS;
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {

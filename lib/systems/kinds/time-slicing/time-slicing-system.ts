@@ -19,7 +19,6 @@ const POLICY_MS = 10_000;
 
 export class TimeSlicingSystem extends NativeSystem {
   override readonly kind = 'time-slicing';
-  readonly takesTurns = true;
   readonly #path: string;
   #slice = 'not read';
 
