@@ -31,6 +31,7 @@ const OWN_PROCESS = [
   'memory-coverage',
   'memory-limit',
   'memory-reports',
+  'mig',
   'monitor',
   'throughput',
 ].map((name) => `test/truth/pairs/${name}.test.ts`);

@@ -1,0 +1,116 @@
+/**
+ * Metrics on a simulated MIG instance, whose parts of its card are known: 60 of 132 multiprocessors, half of the memory, its
+ * bandwidth and that of the bus. A process loads NVML for one card only, so this file has its own.
+ */
+import { readdirSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { measureMetric } from '../../../lib/metrics/core/measure.js';
+import { bandwidthInterferenceBy } from '../../../lib/metrics/bandwidth/bw-004-bandwidth-interference.js';
+import { metrics } from '../../../lib/metrics/registry.js';
+import { createSystem } from '../../../lib/systems/kinds.js';
+import type { System } from '../../../lib/systems/system.js';
+import { command, parseComparison } from '../../cli/command.js';
+import { metricNamed } from '../../metric-named.js';
+import { emptyFolder, simulatedFolder } from '../../native/child.js';
+import { ownRegion } from '../../temporary.js';
+import { undisturbed } from '../../undisturbed.js';
+import { runState } from '../../unit/systems/fixtures.js';
+
+const SMS = 60 / 132;
+const HALF = 0.5;
+/** Card 0 has two equal instances, card 1 is whole. Work of the device takes much longer than the host's calls. */
+const CARDS = 'devices=2,mig@0=3+3,tensor_tflops=0.5,pcie_gbs=20,memory_mib=1024,context_mib=1,l2_mib=4';
+
+/** Parts of what the whole card gives. */
+const RATES: Readonly<Record<string, number>> = { 'LLM-001': SMS, 'PCIE-001': HALF, 'PCIE-002': HALF };
+/** Truths of their own. */
+const OWN = ['IS-013', 'BW-004'];
+
+/** What a partition does not change, and why. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  'time of the host in calls of the driver, or beside them': [
+    ...['OH-001', 'OH-002', 'OH-003', 'OH-004', 'OH-005', 'OH-006', 'OH-007', 'OH-009', 'LLM-002', 'LLM-005'],
+    ...['START-001', 'START-002', 'START-003', 'START-004', 'START-005', 'START-006', 'ERR-001', 'ERR-002'],
+  ],
+  'a ratio of two numbers of the same instance': ['LLM-003', 'LLM-006', 'LLM-008', 'LLM-009', 'PCIE-004'],
+  'what is answered, whatever the size': ['IS-005', 'IS-010', 'IS-014', 'ERR-003', 'COMPAT-001'],
+  'needs several whole cards': ['LLM-010', 'NCCL-001', 'NCCL-002', 'NCCL-003', 'NCCL-004'],
+  'the driver checkpoints no process on an instance': metrics
+    .map(({ id }) => id)
+    .filter((id) => id.startsWith('CKPT-')),
+};
+
+/** What a partition changes, and no test here has yet. */
+const UNTESTED = [
+  ...['OH-008', 'OH-010', 'IS-001', 'IS-002', 'IS-003', 'IS-004', 'IS-006', 'IS-007', 'IS-008', 'IS-009', 'IS-011'],
+  ...['IS-012', 'IS-015', 'LLM-004', 'LLM-007', 'LLM-011', 'SCHED-001', 'SCHED-002', 'SCHED-003', 'SCHED-004'],
+  ...['BW-001', 'BW-002', 'BW-003', 'CACHE-001', 'CACHE-002', 'CACHE-003', 'CACHE-004', 'PCIE-003'],
+  ...['FRAG-001', 'FRAG-002', 'FRAG-003'],
+];
+
+it('names every metric once', () => {
+  const named = [...Object.keys(RATES), ...OWN, ...Object.values(SAME).flat(), ...UNTESTED];
+  expect(named.toSorted()).toEqual(metrics.map(({ id }) => id).toSorted());
+});
+
+it('gives the parts of the instance', async () => {
+  const ids = [...Object.keys(RATES), 'IS-013'];
+  const compare = async () => {
+    const few = ['--simulate', '--tier', 'quick', '--iterations', '3', '--rounds', '1', '--json', '-'];
+    const systems = ['--system', 'native', '--system', 'mig:profile=3g.1gb'];
+    const args = ['compare', ...ids, ...few, ...systems, '--output', `${emptyFolder()}/out`];
+    const { stdout } = await command(args, {}, CARDS);
+    return parseComparison(stdout).systems.map(([round]) => round?.metrics ?? []);
+  };
+  const [whole, part] = await undisturbed(compare, (arms) => arms.flat());
+  const value = (id: string, arm = part) => arm?.find((each) => each.id === id)?.value ?? Number.NaN;
+  for (const [id, share] of Object.entries(RATES))
+    expect.soft(value(id) / value(id, whole) / share, id).toBeCloseTo(1, 1);
+  expect(value('IS-013')).toBe(1);
+});
+
+const sim = `region=${ownRegion('mig')},init_ms=1,context_ms=1,${CARDS}`;
+
+/** Systems on both instances, prepared in one run directory, and torn down after the test. */
+async function onInstances(...settings: readonly Record<string, string>[]) {
+  vi.stubEnv('GVB_SIM', sim);
+  const folder = emptyFolder();
+  const caller = { PATH: process.env.PATH, HOME: folder, GVB_SIM: sim };
+  const run = { ...runState(folder), target: { simulatedDriver: simulatedFolder } };
+  const systems = settings.map((own) =>
+    createSystem('mig', { profile: '3g.1gb', card: '0', ...own }, { caller, folder }),
+  );
+  for (const system of systems) {
+    onTestFinished(() => system.teardown());
+    await system.prepare(run);
+  }
+  return { systems: systems as [System, ...System[]], run };
+}
+
+it('keeps the state of the layers where no other system can have it', async () => {
+  const { systems, run } = await onInstances({}, { name: 'mig-2' });
+  expect(readdirSync(run.directory).toSorted()).toEqual(['mig', 'mig-2', 'mig-2@2', 'mig@2']);
+  for (const system of systems) await system.teardown();
+  expect(readdirSync(run.directory)).toEqual([]);
+});
+
+describe('BW-004, beside a neighbour that needs the whole bandwidth', () => {
+  async function lost(tenants: string): Promise<unknown> {
+    const { systems } = await onInstances({ tenants });
+    const measure = bandwidthInterferenceBy({ neighbours: [1], aloneMs: 200, togetherMs: 400, turns: 1 });
+    const result = await undisturbed(
+      () => measureMetric({ ...metricNamed('BW-004'), measure }, { simulate: true, seed: 1 }, { system: systems[0] }),
+      (each) => [each],
+    );
+    expect(result).toMatchObject({ status: 'ok', processes: 2 });
+    return result.value;
+  }
+
+  it('loses nothing with an instance each', async () => {
+    expect(Math.abs((await lost('own')) as number)).toBeLessThan(5);
+  });
+
+  it('loses its part where both share one', async () => {
+    expect(await lost('shared')).toBeGreaterThan(40);
+  });
+});
