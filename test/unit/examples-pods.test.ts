@@ -18,6 +18,7 @@ const expected: Record<string, string> = {
   'plain.yaml': 'whole',
   'time-slicing.yaml': 'whole',
   'truth.yaml': 'whole',
+  'volcano.yaml': 'layer',
 };
 
 it('are all known', () => expect(readdirSync(folder).sort()).toEqual(Object.keys(expected)));

@@ -181,12 +181,16 @@ function onNode(affinity: Affinity | undefined, node: string): Affinity {
   };
 }
 
+/** Limits that HAMi-core holds, behind HAMi's own device plugin or volcano's. */
+const ofHami =
+  /^(nvidia\.com\/(gpumem|gpumem-percentage|gpucores)|volcano\.sh\/vgpu-(memory|memory-percentage|cores))$/;
+
 /** What the template asks the cluster for. */
 export function askedFor({ pod, container }: Template): { mechanism: Mechanism; because: string } {
   const { annotations = {} } = pod.metadata ?? {};
   const measured = pod.spec?.containers.find(({ name }) => name === container);
   const limits = Object.keys({ ...measured?.resources?.requests, ...measured?.resources?.limits });
-  const hami = limits.find((name) => /^nvidia\.com\/(gpumem|gpumem-percentage|gpucores)$/.test(name));
+  const hami = limits.find((name) => ofHami.test(name));
   if (hami !== undefined) return { mechanism: 'layer', because: hami };
   const kai = ['gpu-fraction', 'gpu-memory'].find((name) => annotations[name] !== undefined);
   if (kai !== undefined) return { mechanism: 'layer', because: `annotation ${kai}` };
