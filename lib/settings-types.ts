@@ -154,6 +154,25 @@ export interface MpsSettings {
   partition?: number;
 }
 
+/** nvshare, one preloaded library and a scheduler of its own */
+export interface NvshareSettings {
+  kind: 'nvshare';
+  /** Name of the system in documents. Default: nvshare. */
+  name?: string;
+  /** libnvshare.so, which has no usual place. Without one the system is unavailable. */
+  library?: string;
+  /** The program nvshare-scheduler. Default: the one in PATH. */
+  scheduler?: string;
+  /** Whether one tenant has the card at a time, which nvsharectl calls anti-thrash. Default: true. */
+  turns?: boolean;
+  /** How long a tenant has the card while it works, in whole seconds. Default: 30s. */
+  quantum?: string;
+  /** Whether a single process may allocate more than the card has. Default: false. */
+  oversubscribe?: boolean;
+  /** Where the scheduler listens, which is compiled into both. Default: /var/run/nvshare/scheduler.sock. */
+  socket?: string;
+}
+
 /** pods of Kubernetes, under what the cluster injects */
 export interface PodSettings {
   kind: 'pod';
@@ -280,6 +299,7 @@ export type SystemSettings =
   | HamiCoreSettings
   | MigSettings
   | MpsSettings
+  | NvshareSettings
   | PodSettings
   | SwapSettings
   | TimeSlicingSettings

@@ -20,6 +20,7 @@ const entries = [
   'fleet/plan',
   'fleet/report/document',
   'systems/kinds/mps/mps-guardian',
+  'systems/kinds/nvshare/nvshare-guardian',
   'systems/kinds/container/container-guardian',
   'systems/kinds/pod/pod-guardian',
   'workers/pod/signal-marked',

@@ -6,6 +6,7 @@ import { fcsp } from './kinds/fcsp/fcsp.js';
 import { hamiCore } from './kinds/hami-core/hami-core.js';
 import { mig } from './kinds/mig/mig.js';
 import { mps } from './kinds/mps/mps.js';
+import { nvshare } from './kinds/nvshare/nvshare.js';
 import { pod } from './kinds/pod/pod-kind.js';
 import { swap } from './kinds/swap/swap.js';
 import { timeSlicing } from './kinds/time-slicing/time-slicing.js';
@@ -19,6 +20,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   'hami-core': hamiCore,
   mig,
   mps,
+  nvshare,
   pod,
   swap,
   'time-slicing': timeSlicing,

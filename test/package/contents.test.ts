@@ -74,6 +74,7 @@ const entries = [
   'fleet/report/document',
   'checkpoint/checkpoint-guardian',
   'systems/kinds/mps/mps-guardian',
+  'systems/kinds/nvshare/nvshare-guardian',
   'systems/kinds/pod/pod-guardian',
   'worker/main',
   'workers/lines',

@@ -84,6 +84,8 @@ describe('the folders of lib/', () => {
       // The daemon quits after its clients, however the coordinator ended.
       'lib/systems/kinds/mps/mps-daemon.ts',
       'lib/systems/kinds/mps/mps-guardian.ts',
+      // The scheduler ends, however the coordinator ended.
+      'lib/systems/kinds/nvshare/nvshare-guardian.ts',
       // Pods are deleted, however the coordinator ended.
       'lib/systems/kinds/pod/pod-guardian.ts',
       // Starts those that remove containers and pods.

@@ -57,6 +57,11 @@ export class CleanUpGuardian<Reply extends { id: number } = never> {
     return this.#questions.ask(question);
   }
 
+  /** Why it has ended before its time; null: it runs. */
+  get failure(): string | null {
+    return this.#hasEnded ? this.#early : null;
+  }
+
   get #hasEnded(): boolean {
     const { pid, exitCode, signalCode } = this.#child;
     return pid === undefined || exitCode !== null || signalCode !== null;
