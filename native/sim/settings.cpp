@@ -95,6 +95,7 @@ constexpr Key<Settings> kKeys[] = {
 
 constexpr Key<CardSettings> kCardKeys[] = {
     count("sms", &CardSettings::sms, 1, 4096),
+    count("partition_whole", &CardSettings::partition_whole, 0, 1),
     count("partition_sms", &CardSettings::partition_sms, 0, 4096),
     count("memory_mib", &CardSettings::memory_mib, 16, 16 << 20),
     count("l2_mib", &CardSettings::l2_mib, 1, 2000),

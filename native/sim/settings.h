@@ -41,7 +41,8 @@ struct CardSettings {
   int64_t copy_lazy = 0;
   int64_t copy_swap = 0;
   int64_t largest_mib = 0;
-  int64_t partition_sms = 0;  // that green contexts really have; 0: as many as they say
+  int64_t partition_whole = 0;  // 1: a split of the multiprocessors gives all of them
+  int64_t partition_sms = 0;    // that green contexts really have; 0: as many as they say
   double alloc_hole_us = 0;
   double link_gbs = 450;
   int64_t nvlinks = 18;

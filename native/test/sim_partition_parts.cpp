@@ -67,6 +67,24 @@ double took(CUstream stream, unsigned blocks) {
   return double(stamps[1] - stamps[0]);
 }
 
+// The green context as the thread's own one: also its default stream and new streams are on the part.
+void as_current(CUgreenCtx green, double alone) {
+  CUcontext primary = nullptr, own = nullptr, current = nullptr;
+  CHECK_EQUAL(cuCtxGetCurrent(&primary), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSetCurrent(reinterpret_cast<CUcontext>(green)), CUDA_ERROR_INVALID_CONTEXT);
+  CHECK_EQUAL(cuCtxFromGreenCtx(&own, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  CHECK_EQUAL(cuCtxFromGreenCtx(&own, green), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSetCurrent(own), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+  CHECK_EQUAL(current, own);
+  CUstream stream = nullptr;
+  CHECK_EQUAL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  CHECK_NEAR(took(stream, 2 * kAll), alone * kAll / 64, 200);
+  CHECK_NEAR(took(nullptr, 2 * kAll), alone * kAll / 64, 200);
+  CHECK_EQUAL(cuCtxSetCurrent(primary), CUDA_SUCCESS);
+  CHECK_NEAR(took(nullptr, 2 * kAll), alone, 100);
+}
+
 }  // namespace
 
 void green_contexts() {
@@ -85,6 +103,7 @@ void green_contexts() {
   CHECK_NEAR(took(part, 2 * kAll), alone * kAll / 64, 200);
   // What fits is not slower there.
   CHECK_NEAR(took(part, 64), alone, 100);
+  as_current(green, alone);
   // Its streams end with it, and the context stays.
   CHECK_EQUAL(cuGreenCtxDestroy(green), CUDA_SUCCESS);
   CHECK_EQUAL(cuGreenCtxDestroy(green), CUDA_ERROR_INVALID_HANDLE);

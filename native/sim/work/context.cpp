@@ -8,6 +8,7 @@
 #include "sim/memory/allocation.h"
 #include "sim/memory/pool.h"
 #include "sim/mps/mps_client.h"
+#include "sim/work/green_context.h"
 
 namespace gvb::sim {
 namespace {
@@ -175,7 +176,10 @@ abi::CUresult destroy_context(abi::CUcontext handle) {
 }
 
 Stream* stream_of(Context* context, abi::CUstream handle) {
-  if (reinterpret_cast<uintptr_t>(handle) <= kLastSpecialStream) return &context->default_stream;
+  if (reinterpret_cast<uintptr_t>(handle) <= kLastSpecialStream) {
+    const GreenView* view = current_green_view();
+    return view != nullptr && view->context == context ? view->default_stream : &context->default_stream;
+  }
   Stream* stream = streams().find(reinterpret_cast<uint64_t>(handle));
   return stream == nullptr || stream->context != context ? nullptr : stream;
 }

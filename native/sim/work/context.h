@@ -65,6 +65,9 @@ struct CurrentContext {
   abi::CUresult code;
 };
 CurrentContext current_context();
+struct GreenView;
+// The calling thread's green context; null: it has none, or the whole of a context.
+const GreenView* current_green_view();
 
 abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUcontext* handle);
 abi::CUresult destroy_context(abi::CUcontext handle);

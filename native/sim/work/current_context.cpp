@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "sim/exports.h"
-#include "sim/work/context.h"
+#include "sim/work/green_context.h"
 
 namespace gvb::sim {
 namespace {
@@ -9,7 +9,10 @@ namespace {
 thread_local abi::CUcontext current = nullptr;  // top of the thread's stack; `below` holds the rest
 thread_local std::vector<abi::CUcontext> below;
 
-Context* find(abi::CUcontext handle) { return contexts().find(reinterpret_cast<uint64_t>(handle)); }
+Context* find(abi::CUcontext handle) {
+  const GreenView* view = green_view(handle);
+  return view != nullptr ? view->context : contexts().find(reinterpret_cast<uint64_t>(handle));
+}
 
 void pop() {
   current = below.empty() ? nullptr : below.back();
@@ -24,6 +27,8 @@ CurrentContext current_context() {
   if (context == nullptr) return {nullptr, abi::CUDA_ERROR_CONTEXT_IS_DESTROYED};
   return {context, context->fault()};
 }
+
+const GreenView* current_green_view() { return green_view(current); }
 
 }  // namespace gvb::sim
 

@@ -1,11 +1,12 @@
 // Parts of a card's multiprocessors. A partition is a client of the card that takes the turns of its context.
+#include "sim/work/green_context.h"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "sim/exports.h"
 #include "sim/settings.h"
-#include "sim/work/context.h"
 
 namespace gvb::sim {
 namespace {
@@ -27,10 +28,12 @@ struct GreenContext {
   abi::CUdevice ordinal = 0;
   int client = -1;
   unsigned multiprocessors = 0;  // that it says it has
+  abi::CUcontext view = nullptr;
 };
 
 using DescriptionTable = HandleTable<Description, 0x1e>;
 using GreenContextTable = HandleTable<GreenContext, 0x1f>;
+using GreenViewTable = HandleTable<GreenView, 0x20>;
 
 DescriptionTable& descriptions() {
   static DescriptionTable& table = *new DescriptionTable;
@@ -40,6 +43,16 @@ DescriptionTable& descriptions() {
 GreenContextTable& green_contexts() {
   static GreenContextTable& table = *new GreenContextTable;
   return table;
+}
+
+GreenViewTable& green_views() {
+  static GreenViewTable& table = *new GreenViewTable;
+  return table;
+}
+
+SmPart part_of(const GreenContext& green) {
+  const int64_t really = card_settings(green.context->device).partition_sms;
+  return {green.client, really > 0 ? static_cast<unsigned>(really) : green.multiprocessors};
 }
 
 abi::CUdevResource resource_of(int device, unsigned multiprocessors) {
@@ -85,6 +98,9 @@ void end_streams(Context* context, int client) {
 }
 
 }  // namespace
+
+const GreenView* green_view(abi::CUcontext handle) { return green_views().find(reinterpret_cast<uint64_t>(handle)); }
+
 }  // namespace gvb::sim
 
 namespace gvb::abi {
@@ -105,7 +121,9 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned* groups, co
   if (groups == nullptr || input == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   const int device = sim::device_of(*input);
   if (device < 0) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-  const unsigned each = sim::granted(sim::rule_of(device), least), all = input->sm.smCount;
+  const unsigned all = input->sm.smCount;
+  const unsigned each =
+      sim::card_settings(device).partition_whole != 0 ? all : sim::granted(sim::rule_of(device), least);
   if (each > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
   *groups = result == nullptr ? all / each : std::min(*groups, all / each);
   if (result != nullptr) std::fill_n(result, *groups, sim::resource_of(device, each));
@@ -148,10 +166,29 @@ CUresult cuGreenCtxCreate(CUgreenCtx* handle, CUdevResourceDesc of, CUdevice ord
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx handle) {
+  GVB_SIM_ENTER(cuCtxFromGreenCtx);
+  sim::GreenContext* green = sim::green_contexts().find(reinterpret_cast<uint64_t>(handle));
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (green == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (green->view == nullptr) {
+    auto view = std::make_unique<sim::GreenView>();
+    view->context = green->context;
+    view->part = sim::part_of(*green);
+    CUstream stream = nullptr;
+    if (const CUresult bad = sim::create_stream(green->context, view->part, CU_STREAM_DEFAULT, 0, &stream)) return bad;
+    view->default_stream = sim::streams().find(reinterpret_cast<uint64_t>(stream));
+    green->view = reinterpret_cast<CUcontext>(sim::green_views().insert(std::move(view)));
+  }
+  *context = green->view;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuGreenCtxDestroy(CUgreenCtx handle) {
   GVB_SIM_ENTER(cuGreenCtxDestroy);
   const std::unique_ptr<sim::GreenContext> green = sim::green_contexts().remove(reinterpret_cast<uint64_t>(handle));
   if (green == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  sim::green_views().remove(reinterpret_cast<uint64_t>(green->view));
   sim::end_streams(green->context, green->client);
   green->context->card->close_client(green->client);
   return cuDevicePrimaryCtxRelease_v2(green->ordinal);
@@ -172,9 +209,7 @@ CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx handle, unsigned fl
   const sim::GreenContext* green = sim::green_contexts().find(reinterpret_cast<uint64_t>(handle));
   if (green == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (flags != CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
-  const int64_t really = sim::card_settings(green->context->device).partition_sms;
-  const sim::SmPart part{green->client, really > 0 ? static_cast<unsigned>(really) : green->multiprocessors};
-  return sim::create_stream(green->context, part, flags, priority, stream);
+  return sim::create_stream(green->context, sim::part_of(*green), flags, priority, stream);
 }
 
 }  // namespace gvb::abi

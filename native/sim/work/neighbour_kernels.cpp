@@ -114,15 +114,16 @@ Plan plan_request_step(const Arguments& arguments, const Geometry&, const CardSe
   return plan;
 }
 
-// Block i is on multiprocessor i, i + sms, …; all run as long as the kernel does, without its pauses.
+// Block i is on multiprocessor i, i + n, … of the n of its partition or card; all run as long as the kernel does,
+// without its pauses.
 Plan plan_trace_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto stretches = arguments.get<uint64_t>(0), room = arguments.get<uint64_t>(1),
              used = arguments.get<uint64_t>(2), spin = arguments.get<uint64_t>(3), gap = arguments.get<uint64_t>(4);
   Plan plan;
   plan.nanoseconds = waves(geometry, card) * static_cast<double>(spin) / device_clock_rate();
   plan.touches = {{stretches, room * sizeof(Stretch), 8, Access::kBoth}, {used, 8, 8, Access::kBoth}};
-  plan.run = [=, blocks = static_cast<uint64_t>(blocks_of(geometry)),
-              sms = static_cast<uint64_t>(card.sms)](const Placement& placement) {
+  const uint64_t sms = geometry.multiprocessors > 0 ? geometry.multiprocessors : static_cast<uint64_t>(card.sms);
+  plan.run = [=, blocks = static_cast<uint64_t>(blocks_of(geometry))](const Placement& placement) {
     const std::vector<Pause> longest{{placement.pause_from, placement.pause_to}};
     const bool one = placement.pauses.empty() && placement.pause_to != 0;
     for (uint64_t block = 0; block < blocks; ++block) {

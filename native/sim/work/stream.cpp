@@ -2,9 +2,19 @@
 #include <utility>
 
 #include "sim/exports.h"
+#include "sim/work/green_context.h"
 #include "sim/work/launch.h"
 
 namespace gvb::sim {
+
+namespace {
+
+SmPart current_part() {
+  const GreenView* view = current_green_view();
+  return view == nullptr ? SmPart{} : view->part;
+}
+
+}  // namespace
 
 abi::CUresult create_stream(Context* context, const SmPart& part, unsigned flags, int priority, abi::CUstream* handle) {
   if (handle == nullptr || (flags & ~abi::CU_STREAM_NON_BLOCKING) != 0) return abi::CUDA_ERROR_INVALID_VALUE;
@@ -32,12 +42,12 @@ namespace gvb::abi {
 
 CUresult cuStreamCreate(CUstream* handle, unsigned flags) {
   GVB_SIM_ENTER_CONTEXT(cuStreamCreate);
-  return sim::create_stream(context, {}, flags, 0, handle);
+  return sim::create_stream(context, sim::current_part(), flags, 0, handle);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned flags, int priority) {
   GVB_SIM_ENTER_CONTEXT(cuStreamCreateWithPriority);
-  return sim::create_stream(context, {}, flags, priority, handle);
+  return sim::create_stream(context, sim::current_part(), flags, priority, handle);
 }
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
