@@ -1203,6 +1203,10 @@ export interface LayerProbe {
   memoryLimitBytes: number | null;
   smPercent: number | null;
   allocations: TriedAllocation[];
+  /** The size of the green context that the process is confined to, by the driver; null: it is not. */
+  partitionMultiprocessors: number | null;
+  /** Multiprocessors on which blocks ran then, of enough blocks for the whole card. */
+  multiprocessorsUsed: number | null;
 }
 
 // Leftover memory
@@ -1945,6 +1949,13 @@ export interface Requests {
   smClockMhz: number | null;
 }
 
+// Sessions
+
+export interface Confine {
+  /** The most that its contexts use; 0: all. */
+  multiprocessors: number;
+}
+
 // Sets of live blocks
 
 export interface LiveSetRequest {
@@ -2541,6 +2552,8 @@ export interface NativeAddon {
   requests(session: number, request: RequestsRequest): Promise<Requests>;
   /** Retains the device's primary context until the process ends, so that sessions on it open at once. */
   keepContext(request: DeviceTarget): Promise<void>;
+  /** From now on every session of this process, and every start that it measures, is in a green context. */
+  confineSessions(request: Confine): void;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
   openSession(target: DeviceTarget): Promise<number>;
   /** Waits like openSession but uses no device: a turn for a measurement that other processes make. */

@@ -36,6 +36,10 @@ struct Fields<LayerProbe> : FieldsOf<LayerProbe> {
     visit(GVB_FIELD(memory_limit_bytes));
     visit(GVB_FIELD(sm_percent));
     visit(GVB_FIELD(allocations));
+    visit(GVB_FIELD(partition_multiprocessors)
+              .says("The size of the green context that the process is confined to, by the driver; null: it is not."));
+    visit(GVB_FIELD(multiprocessors_used)
+              .says("Multiprocessors on which blocks ran then, of enough blocks for the whole card."));
   }
 };
 

@@ -7,6 +7,19 @@
 
 namespace gvb {
 
+struct Confine {
+  unsigned multiprocessors = 0;
+};
+
+template <>
+struct Fields<Confine> : FieldsOf<Confine> {
+  static constexpr const char* kName = "Confine";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(multiprocessors).says("The most that its contexts use; 0: all."));
+  }
+};
+
 namespace {
 
 // Opens a session with the device or, for a coordinator, which makes no CUDA call, without it.
@@ -41,6 +54,11 @@ js::Value close_session(const js::Call& call) {
   });
 }
 
+Nothing confine(const Confine& request) {
+  confine_sessions(request.multiprocessors);
+  return {};
+}
+
 js::Value cancel(const js::Call& call) {
   Executor::instance().cancel(environment_of(call.env).get(), session_id(call.env, call[0]));
   return js::undefined(call.env);
@@ -60,6 +78,9 @@ const Topic sessions_topic{
     {
         without_session("keepContext", keep_context_of)
             .says("Retains the device's primary context until the process ends, so that sessions on it open at once."),
+        at_once("confineSessions", confine)
+            .says(
+                "From now on every session of this process, and every start that it measures, is in a green context."),
         special("openSession", open_session,
                 [](Types& types) { return "(target: " + type_of<DeviceTarget>(types) + "): Promise<number>"; })
             .says("Waits until no other session of this process is open, then retains the device's primary context."),

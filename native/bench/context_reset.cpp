@@ -27,6 +27,7 @@ void run_first_kernel(const Cuda& cuda, ContextReset& out) {
 }  // namespace
 
 ContextReset reset_after_fault(const DeviceTarget& target, const CancelToken& token) {
+  require_unconfined("a reset of the primary context destroys it");
   const Driver& driver = Driver::load(target.simulated_driver);
   const Cuda cuda = driver.cuda(target.path);
   driver.initialise(target.path);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/cancel.h"
+#include "bench/green_context.h"
 #include "bench/guards.h"
 #include "bench/target.h"
 #include "driver/driver.h"
@@ -86,6 +87,21 @@ class PrimaryContext {
 // which run several measurements.
 void keep_context(const Driver& driver, const DeviceTarget& target);
 
+// The context of a session's calls: the primary one or, in a confined process, a green context on it.
+class SessionContext {
+ public:
+  SessionContext(const Cuda& cuda, abi::CUdevice device)
+      : primary_(cuda, device), confinement_(cuda, device, primary_.get()) {}
+  abi::CUcontext get() const { return confinement_.current(); }
+  std::optional<Scheduling> scheduling() const { return primary_.scheduling(); }
+  // The size of the green context; nullopt: there is none.
+  std::optional<unsigned> multiprocessors() const { return confinement_.multiprocessors(); }
+
+ private:
+  const PrimaryContext primary_;
+  const Confinement confinement_;
+};
+
 class DeviceSession {
  public:
   DeviceSession(const Driver& driver, const DeviceTarget& target, const CancelToken& token);
@@ -95,7 +111,7 @@ class DeviceSession {
   const abi::CUdevice device;
   const std::string uuid;
   const abi::nvmlDevice_t nvml_device;
-  const PrimaryContext context;
+  const SessionContext context;
   const BaseModule module;
   const CancelToken& token;
 
@@ -117,7 +133,7 @@ class DeviceSession {
 // Attribute of the card itself, by the driver's own function, whatever a layer tells the process: loads are sized by
 // it, so that no layer makes them smaller. nullopt if the driver does not report it.
 std::optional<int> card_attribute(const DeviceSession& session, abi::CUdevice_attribute which);
-// The number that the process is told; at least 1.
+// The number that the process is told, or has set apart for itself; at least 1.
 unsigned multiprocessors_of(const DeviceSession& session);
 // The card's own number; at least 1.
 unsigned card_multiprocessors(const DeviceSession& session);

@@ -261,6 +261,7 @@ class Bursts {
 }  // namespace
 
 LaunchBursts measure_bursts(DeviceSession& session, const BurstRequest& request) {
+  if (request.threads > 1) require_unconfined("it is the context of one thread at a time");
   if (request.nodes > 1 && request.call != BurstCall::kGraph)
     throw Failure(FailureKind::kInvalidResult, "Expected one kernel per launch, except for graphs, but received " +
                                                    std::to_string(request.nodes) + " nodes.");

@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <set>
+
+#include "bench/block_trace.h"
 #include "driver/code_owner.h"
 
 namespace gvb {
@@ -16,6 +19,16 @@ void* layer_symbol(const DeviceSession& session, const char* name) {
   if (!look_up || layer.empty() || layer == session.driver.driver_path) return nullptr;
   void* symbol = look_up(RTLD_DEFAULT, name);
   return owner_of(symbol) == layer ? symbol : nullptr;
+}
+
+// Two small blocks per multiprocessor of the card, which all run at a time wherever they may.
+unsigned used_by_kernels(DeviceSession& session) {
+  BlockTraceRequest request;
+  request.spin_ns = 500'000;
+  request.gap_ns = request.spin_ns;
+  request.blocks = 2 * card_multiprocessors(session);
+  const std::vector<unsigned> used = trace_blocks(session, request).multiprocessor;
+  return static_cast<unsigned>(std::set<unsigned>(used.begin(), used.end()).size());
 }
 
 }  // namespace
@@ -34,6 +47,8 @@ LayerProbe probe_layer(DeviceSession& session, const LayerProbeRequest& request)
     probe.memory_limit_bytes = reinterpret_cast<uint64_t (*)(int)>(limit)(session.device);
   if (void* limit = layer_symbol(session, "get_current_device_sm_limit"))
     probe.sm_percent = reinterpret_cast<int (*)(int)>(limit)(session.device);
+  if ((probe.partition_multiprocessors = session.context.multiprocessors()))
+    probe.multiprocessors_used = used_by_kernels(session);
   const auto allocate = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2");
   const auto release = cuda.require(cuda.api.cuMemFree_v2, "cuMemFree_v2");
   for (const uint64_t bytes : request.allocations) {

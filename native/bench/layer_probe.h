@@ -1,5 +1,5 @@
 // What a process can learn about its layer by experiment: the memory it is told, the limits that the layer's own
-// functions report, and whether given allocations are granted.
+// functions report, whether given allocations are granted, and where its kernels run.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,10 @@ struct LayerProbe {
   std::optional<uint64_t> memory_limit_bytes;
   std::optional<int> sm_percent;
   std::vector<TriedAllocation> allocations;
+  // In a confined process: the multiprocessors of its green context by the driver's description, and those on which
+  // blocks ran, of which there were enough for the whole card.
+  std::optional<unsigned> partition_multiprocessors;
+  std::optional<unsigned> multiprocessors_used;
 };
 
 struct LayerProbeRequest {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/device_session.h"
-#include "bench/guards.h"
+#include "bench/green_context.h"
 
 namespace gvb {
 
@@ -18,7 +18,7 @@ class Partition {
 
  private:
   const Cuda& cuda_;
-  const Owned<abi::CUgreenCtx, &CudaApi::cuGreenCtxDestroy> context_;
+  const GreenContext green_;
   const unsigned multiprocessors_;
 };
 

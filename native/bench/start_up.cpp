@@ -39,6 +39,7 @@ class StartedContext {
  public:
   StartedContext(const Cuda& cuda, CUdevice device, ContextApi api) : cuda_(cuda), device_(device), api_(api) {
     if (api == ContextApi::kCreate) {
+      require_unconfined("cuCtxCreate makes a context on the whole device");
       GVB_CALL(cuda, "creating a context", cuCtxCreate_v2, &context_, 0, device);
     } else {
       const auto enter = cuda.require(cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent");
@@ -46,9 +47,11 @@ class StartedContext {
       const abi::CUresult entered = enter(context_);
       if (entered != abi::CUDA_SUCCESS) cuda.try_call(cuda.api.cuDevicePrimaryCtxRelease_v2, device);
       cuda.check(entered, "cuCtxSetCurrent", "entering the primary context");
+      confinement_.emplace(cuda, device, context_);
     }
   }
   ~StartedContext() {
+    confinement_.reset();
     if (api_ == ContextApi::kCreate) {
       cuda_.try_call(cuda_.api.cuCtxDestroy_v2, context_);
     } else {
@@ -64,6 +67,7 @@ class StartedContext {
   const CUdevice device_;
   const ContextApi api_;
   abi::CUcontext context_ = nullptr;
+  std::optional<Confinement> confinement_;
 };
 
 std::optional<std::vector<unsigned>> process_ids(const Driver& driver, abi::nvmlDevice_t device) {
