@@ -8,6 +8,7 @@ import { nvidiaOnPciBus } from '../environment/pci.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import type { DriverProbe, NativeAddon, Target } from '../native/addon-types.js';
+import { type MpsFeatures, mpsFeatures } from '../systems/kinds/mps/mps-features.js';
 import { leftInContext } from '../systems/kinds/pod/left-pods.js';
 import { seenDriver } from '../systems/proof/hidden-interception.js';
 import { type Interceptor, interceptors } from '../systems/proof/interception.js';
@@ -29,7 +30,7 @@ export interface Diagnosis {
   host: HostInfo;
   driver: DriverInfo | null;
   gpu: GpuInfo[];
-  mps: MpsState;
+  mps: MpsState & { features: MpsFeatures };
   preload: PreloadEntry[];
   /** Why no process in this environment could inspect the GPU. */
   workerError: string | null;
@@ -83,7 +84,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     host,
     driver: description ? seenDriver(description) : null,
     gpu: description ? description.inspection.devices.map((device) => gpuInfo(description.inspection, device)) : [],
-    mps,
+    mps: { ...mps, features: await mpsFeatures(facts.environment.PATH ?? '') },
     preload: facts.workerError === null ? (description?.preload ?? []) : asked(facts.environment),
     workerError: facts.workerError,
     workerWithout: facts.workerWithout ?? null,

@@ -52,6 +52,7 @@ function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWitho
     ['NVML', driver ? (driver.libnvidiaMl ?? 'none') : none],
     ...gpu.map((device) => [`GPU ${device.index}`, gpuText(device)]),
     ['MPS', `${mps.controlPipe ? 'a control pipe' : 'no daemon'} at ${mps.pipeDirectory}`],
+    ['MPS R615', mpsText(mps.features)],
     [
       'Preload',
       preload.map(({ entry, source, mapped }) => `${source}: ${entry} (${mapped ?? notMapped})`).join('; ') || 'none',
@@ -60,6 +61,16 @@ function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWitho
   ];
   const width = Math.max(...rows.map(([label = '']) => label.length));
   return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${plain(text)}`).join('\n');
+}
+
+function mpsText({ protocol3, memoryLimits, whyNoDmem }: Diagnosis['mps']['features']): string {
+  const has = (feature: boolean | null, program: string) =>
+    feature === null ? `unknown, as ${program} is not in PATH` : feature ? 'yes' : 'no';
+  return [
+    `protocol 3: ${has(protocol3, 'nvidia-cuda-mps-control')}`,
+    `nvidia-smi memory-limits: ${has(memoryLimits, 'nvidia-smi')}`,
+    `memory limits by cgroup: ${whyNoDmem ?? 'yes'}`,
+  ].join('; ');
 }
 
 function checkpointText({ works, listed, calls, reason, fix }: CheckpointTrial): string {

@@ -1,10 +1,11 @@
 /** Proofs of partitions, fooled by set-ups that a simulated card cannot have. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
 import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
 import { inGroup, makeGroup, removeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
+import { featureText, mpsFeatures } from '../../../lib/systems/kinds/mps/mps-features.js';
 import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
 import { sliceIn } from '../../../lib/systems/kinds/time-slicing/compute-policy.js';
 import { TimeSlicingSystem } from '../../../lib/systems/kinds/time-slicing/time-slicing-system.js';
@@ -84,7 +85,7 @@ it('refuses a client of another MPS daemon', () => {
 
 it('limits memory by a cgroup of the tenant, whose limit is read back', () => {
   const root = temporaryFolder();
-  expect(whyNoDmem(root)).toMatch(/is not there/);
+  expect(whyNoDmem(root)).toMatch(/has dmem\.capacity/);
   writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
   expect(whyNoDmem(root)).toBeNull();
   const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', 4096);
@@ -95,6 +96,61 @@ it('limits memory by a cgroup of the tenant, whose limit is read back', () => {
   writeFileSync(file, 'nvidia/0000:3b:00.0/vidmem max\n');
   expect(inGroup(process.pid, group, 4096)[1]).toMatchObject({ passed: false, detail: 'max, 4096 was set' });
   expect(removeGroup(group)[0]).toContain('was left in place');
+});
+
+it('reads capacities in the root cgroup, the only one that has them', () => {
+  const root = temporaryFolder();
+  const below = join(root, 'machine.slice');
+  mkdirSync(below);
+  expect(whyNoDmem(below)).toMatch(/no cgroup from .*machine\.slice up has dmem\.capacity/);
+  writeFileSync(join(root, 'dmem.capacity'), 'drm/0000:03:00.0/vram0 8514437120\n');
+  expect(whyNoDmem(below)).toMatch(/lists no memory of the NVIDIA driver/);
+  writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
+  writeFileSync(join(below, 'cgroup.controllers'), 'cpu memory\n');
+  expect(whyNoDmem(below)).toMatch(/has no controller dmem: as root, write \+dmem/);
+  writeFileSync(join(below, 'cgroup.controllers'), 'cpu memory dmem\n');
+  expect(whyNoDmem(below)).toBeNull();
+  expect(makeGroup(below, 'gvb-1', '00000000:3B:00.0', 4096).region).toBe('nvidia/0000:3b:00.0/vidmem');
+  expect(() => makeGroup(below, 'gvb-2', '00000000:5E:00.0', 4096)).toThrow(
+    /has no region of the GPU at 0000:5e:00\.0/,
+  );
+});
+
+describe('what MPS of driver R615 adds', () => {
+  /** A PATH with programs that answer so to the options of their help, and refuse others. */
+  function pathWith(programs: Readonly<Record<string, readonly [options: string, answer: string]>>): string {
+    const folder = temporaryFolder();
+    for (const [name, [options, answer]] of Object.entries(programs)) {
+      const text = `#!/bin/sh\n[ "$*" = "${options}" ] || exit 2\n[ "$CUDA_MPS_PIPE_DIRECTORY" = /nonexistent ] && echo '${answer}'\n`;
+      writeFileSync(join(folder, name), text, { mode: 0o755 });
+    }
+    return folder;
+  }
+  const control = (answer: string) => ({ 'nvidia-cuda-mps-control': ['-p 3 -h', answer] }) as const;
+  const smi = (answer: string) => ({ 'nvidia-smi': ['memory-limits -h', answer] }) as const;
+  const cgroups = () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
+    return folder;
+  };
+
+  it('is found by what the programs answer', async () => {
+    const path = pathWith({ ...control('client server namespace'), ...smi('nvidia-smi memory-limits [options]') });
+    const found = await mpsFeatures(path, cgroups());
+    expect(found).toEqual({ protocol3: true, memoryLimits: true, whyNoDmem: null });
+    expect(featureText(found)).toBe('protocol 3, nvidia-smi memory-limits, dmem');
+  });
+
+  it.each([
+    ['older programs', { 'nvidia-cuda-mps-control': ['', ''], 'nvidia-smi': ['', ''] }, false],
+    ['programs that answer something else', { ...control('usage: -d, -f'), ...smi('usage: -L') }, false],
+    ['no programs', {}, null],
+  ] as const)('is not there with %s', async (_, programs, there) => {
+    const found = await mpsFeatures(pathWith(programs), temporaryFolder());
+    expect(found).toMatchObject({ protocol3: there, memoryLimits: there });
+    expect(found.whyNoDmem).toMatch(/has dmem\.capacity/);
+    expect(featureText(found)).toBeNull();
+  });
 });
 
 describe('time-slicing', () => {

@@ -3,7 +3,7 @@
  * device memory of a tenant's processes counts against one limit. Source: the MPS documentation for R620.
  */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
 import type { Launcher } from '../../../workers/launcher.js';
@@ -22,20 +22,30 @@ const read = (file: string): string | null => {
   }
 };
 
-/** Why there are no such limits in that folder; null where the driver offers its memory to the controller. */
-export function whyNoDmem(root: string): string | null {
-  const capacity = read(join(root, 'dmem.capacity'));
+/** The regions of the controller: only the root cgroup has them, of which `folder` is or is in. */
+function capacityOver(folder: string): string | null {
+  const capacity = read(join(folder, 'dmem.capacity'));
+  const above = dirname(folder);
+  return capacity === null && above !== folder ? capacityOver(above) : capacity;
+}
+
+/** Why there are no such limits in that cgroup; null where the driver offers its memory to the controller. */
+export function whyNoDmem(folder: string): string | null {
+  const capacity = capacityOver(folder);
   if (capacity === null)
-    return `${join(root, 'dmem.capacity')} is not there: limits by cgroup need a kernel from 6.14 on with the controller dmem, and cgroup v2 mounted`;
-  return /^nvidia\//m.test(capacity)
+    return `no cgroup from ${folder} up has dmem.capacity: limits by cgroup need a kernel from 6.14 on with the controller dmem, and cgroup v2 mounted`;
+  if (!/^nvidia\//m.test(capacity))
+    return `dmem.capacity lists no memory of the NVIDIA driver: limits by cgroup need driver R615 or newer`;
+  // A stand-in for a cgroup has no such file.
+  return /\bdmem\b/.test(read(join(folder, 'cgroup.controllers')) ?? 'dmem')
     ? null
-    : `${join(root, 'dmem.capacity')} lists no memory of the NVIDIA driver: limits by cgroup need driver R615 or newer`;
+    : `${folder} has no controller dmem: as root, write +dmem to cgroup.subtree_control of the cgroup above it`;
 }
 
 /** `nvidia/0000:3b:00.0/vidmem`: NVML writes eight digits of the domain. */
 function regionOf(root: string, pciBusId: string | null): string {
   const place = pciBusId?.toLowerCase().replace(/^0000(?=[0-9a-f]{4}:)/, '') ?? 'unknown';
-  const regions = (read(join(root, 'dmem.capacity')) ?? '').split('\n').map((line) => line.split(' ')[0] ?? '');
+  const regions = (capacityOver(root) ?? '').split('\n').map((line) => line.split(' ')[0] ?? '');
   const region = regions.find((name) => name.startsWith('nvidia/') && name.toLowerCase().includes(place));
   if (region === undefined) throw new NotActive(`dmem.capacity has no region of the GPU at ${place}`);
   return region;

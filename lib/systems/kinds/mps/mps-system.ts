@@ -15,12 +15,12 @@ import { type Group, GROUP_VARIABLE, inGroup, inGroups, makeGroup, removeGroup, 
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
+import { featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
 import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '../../profile.js';
 import type { Attestation, Capabilities, Evidence, Limits, Tenant } from '../../system.js';
 import { SOLE_TENANT } from '../../system.js';
 
-const CONTROL = 'nvidia-cuda-mps-control';
 const MIB = 2 ** 20;
 const START_MS = 30_000;
 /** A socket's path has at most 108 bytes, and the daemon appends names. */
@@ -52,13 +52,14 @@ export class MpsSystem extends Profile {
   /** Every running tenant, with its partition of the SMs. */
   readonly #living = new Map<number, string | null>();
   readonly #groups = new Map<number, Group>();
+  #features: string | null = null;
   override readonly launcher: Launcher;
   readonly whyNoPrograms?: string;
 
   constructor(options: MpsOptions) {
     super(options);
     this.#options = options;
-    this.#control = inPath(CONTROL, options.caller.PATH ?? '');
+    this.#control = inPath(MPS_CONTROL, options.caller.PATH ?? '');
     const { groups = null } = options;
     this.unavailable = whyUnavailable(this.#control, options.partition) ?? (groups && whyNoDmem(groups));
     this.launcher = groups === null ? local : inGroups;
@@ -79,7 +80,11 @@ export class MpsSystem extends Profile {
 
   override get settings(): Record<string, string> {
     const { [GROUP_VARIABLE]: _, ...settings } = super.settings;
-    return { ...settings, ...(this.#options.groups && { 'mps.enforcer': `cgroup below ${this.#options.groups}` }) };
+    return {
+      ...settings,
+      ...(this.#features !== null && { 'mps.features': this.#features }),
+      ...(this.#options.groups && { 'mps.enforcer': `cgroup below ${this.#options.groups}` }),
+    };
   }
 
   /** With partitions no tenant can have another percentage. */
@@ -152,13 +157,15 @@ export class MpsSystem extends Profile {
     for (const id of tenants) await this.prepareTenant({ id });
   }
 
-  protected override begin({ directory }: Prepared): Promise<void> {
+  protected override async begin({ directory, run }: Prepared): Promise<void> {
     if (directory.length > LONGEST_DIRECTORY)
       throw new BenchError(
         'SYSTEM',
         `Expected a directory of at most ${LONGEST_DIRECTORY} characters for the MPS daemon but received ${directory}: set TMPDIR to a shorter one.`,
       );
-    return Promise.resolve();
+    // What this machine's programs know says nothing of a simulated driver.
+    if (run.target.simulatedDriver === null)
+      this.#features = featureText(await mpsFeatures(this.#options.caller.PATH ?? ''));
   }
 
   protected override end(): Promise<string[]> {
@@ -250,7 +257,7 @@ export class MpsSystem extends Profile {
 }
 
 function whyUnavailable(control: string | null, partition: number | undefined): string | null {
-  if (control === null) return `${CONTROL} is not in PATH`;
+  if (control === null) return `${MPS_CONTROL} is not in PATH`;
   if (partition === undefined || knowsPartitions(control)) return null;
   return `${control} has no command sm_partition: static partitioning needs a control program of 13.1 or newer (driver R590)`;
 }

@@ -2,6 +2,7 @@
 import { choice, integer, key, matching, percent, size } from '../../../config/schema.js';
 import { nameOf } from '../../../config/label.js';
 import { settings } from '../../../config/read.js';
+import { CGROUPS } from './mps-features.js';
 import { MpsSystem } from './mps-system.js';
 import { kindOf } from '../define.js';
 
@@ -28,7 +29,7 @@ const mpsSettings = settings({
   cgroup: key(
     matching(/^\/[\w./@:-]*$/, 'the absolute path of a cgroup', 'FOLDER'),
     'The cgroup in which those of the tenants are made.',
-    '/sys/fs/cgroup',
+    CGROUPS,
   ),
   partition: key(
     integer(1, MOST_CHUNKS, 'CHUNKS'),
