@@ -101,6 +101,15 @@ export interface FcspSettings {
   stateFiles?: readonly SettingScalar[];
 }
 
+/** the bare driver, with each process on a part of the multiprocessors */
+export interface GreenContextSettings {
+  kind: 'green-context';
+  /** Name of the system in documents. Default: green-context. */
+  name?: string;
+  /** Percentage of the multiprocessors, 1 to 100, rounded down to what the driver can set apart. 100: no green context. */
+  sm: number;
+}
+
 /** HAMi-core, one preloaded library */
 export interface HamiCoreSettings {
   kind: 'hami-core';
@@ -296,6 +305,7 @@ export type SystemSettings =
   | NativeSettings
   | ContainerSettings
   | FcspSettings
+  | GreenContextSettings
   | HamiCoreSettings
   | MigSettings
   | MpsSettings

@@ -4,6 +4,7 @@ import { hostInfo } from '../environment/host.js';
 import { BenchError } from '../errors/bench-error.js';
 import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
+import { isMissingFunction } from '../metrics/core/row-state.js';
 import { reapFailure } from '../systems/process/reaped.js';
 import { NotActive } from '../systems/proof/not-active.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
@@ -32,7 +33,7 @@ export async function oneRoundOrWhyNot(
   index: number,
   further: number | null,
 ): Promise<Round | null> {
-  const { unavailable } = request.systems[index] as System;
+  const { unavailable, provesByKernels = false } = request.systems[index] as System;
   if (unavailable !== null) return emptyRound(request, truth, index, 'unsupported', unavailable);
   let failedProof: string | undefined;
   let log = '';
@@ -49,7 +50,9 @@ export async function oneRoundOrWhyNot(
     if (isUsage(error)) throw error;
     if (error instanceof NotActive)
       return { ...emptyRound(request, truth, index, 'invalid', error.message), log, failedProof: error.message };
-    return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), log, failedProof };
+    // The system itself needs it, beside what every metric does.
+    const status = provesByKernels && isMissingFunction(error) ? 'unsupported' : 'failed';
+    return { ...emptyRound(request, truth, index, status, messageOf(error)), log, failedProof };
   }
 }
 

@@ -3,6 +3,7 @@ import type { Kind } from './kinds/define.js';
 import { native } from './kinds/native/native.js';
 import { container } from './kinds/container/container-kind.js';
 import { fcsp } from './kinds/fcsp/fcsp.js';
+import { greenContext } from './kinds/green-context/green-context.js';
 import { hamiCore } from './kinds/hami-core/hami-core.js';
 import { mig } from './kinds/mig/mig.js';
 import { mps } from './kinds/mps/mps.js';
@@ -17,6 +18,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   native,
   container,
   fcsp,
+  'green-context': greenContext,
   'hami-core': hamiCore,
   mig,
   mps,

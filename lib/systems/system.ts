@@ -183,6 +183,8 @@ export interface System {
   limits(tenant?: Tenant): Limits;
   /** Whether a worker should probe its layer before it is judged; `run` without a system does not. */
   readonly wantsProbe: boolean;
+  /** Whether only kernels show that a process is under it: then every process is probed. Default false. */
+  readonly provesByKernels?: boolean | undefined;
   /** Allocations a probe should try, in this order. */
   canaries(tenant?: Tenant): readonly Canary[];
   /** Judges a running worker's description of itself. */

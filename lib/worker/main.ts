@@ -7,6 +7,7 @@ const mainNs = process.hrtime.bigint();
 
 const { loadAddon } = await import('../native/load.js');
 const { serve } = await import('../workers/serve.js');
+const { CONFINED_VARIABLE } = await import('../native/confined.js');
 const { POD_VARIABLE } = await import('../workers/pod/pod-variables.js');
 const { requests } = await import('./requests.js');
 const { sessionCall } = await import('./session-call.js');
@@ -18,6 +19,7 @@ const isGuarded = process.env.GVB_GUARDED === '1';
  * process, on a busy node even after the first statement of this one. There the end of stdin and of the pod end a worker.
  */
 const hasLastingParent = process.env[POD_VARIABLE] === undefined;
+const { [CONFINED_VARIABLE]: confinedTo } = process.env;
 
 /** Null if it cannot be loaded: every request then reports why. */
 function timeToLoadAddon(): number | null {
@@ -26,6 +28,7 @@ function timeToLoadAddon(): number | null {
     const addon = loadAddon();
     const after = process.hrtime.bigint();
     if (!isGuarded && hasLastingParent) addon.dieWithParent();
+    if (confinedTo !== undefined) addon.confineSessions({ multiprocessors: Number(confinedTo) });
     return Number(after - before);
   } catch {
     return null;

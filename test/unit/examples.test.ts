@@ -84,6 +84,7 @@ const files: readonly (readonly [string, keyof typeof readers, number])[] = [
   ['containers.yaml', 'systems', 3],
   ['containers.yaml', 'workloads', 3],
   ['new-layer.yaml', 'systems', 2],
+  ['partitions.yaml', 'systems', 4],
   ['pytorch/workloads.yaml', 'workloads', 2],
   ['scenes.yaml', 'workloads', 5],
   ['served-load.yaml', 'workloads', 2],

@@ -63,6 +63,8 @@ export const compatibilityWith = (settings: Settings): MetricDefinition<Compatib
   details,
   seconds: { quick: 30, standard: 30, thorough: 30 },
   async measure(context) {
+    const { provesByKernels = false, whyNoPrograms = '' } = context.system;
+    if (provesByKernels) return unsupported(whyNoPrograms);
     const lanes = await lanesFor(context);
     const oracle = await context.once.get('COMPAT-001 native', () => nativeOracle(context, lanes, settings));
     if (oracle.notBare !== null) return unsupported(notBare(oracle.notBare));

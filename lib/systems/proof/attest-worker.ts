@@ -41,7 +41,8 @@ async function judgeBySystem(
 ): Promise<Attestation> {
   const { phase, tenant, target } = look;
   const judge = (probe: Probe | null) => system.attest(description, { phase, tenant, probe, path: target.path });
-  if (system.wantsProbe && phase !== 'process') return judge(await probeLayer(worker, system, look));
+  if (system.wantsProbe && (phase !== 'process' || system.provesByKernels === true))
+    return judge(await probeLayer(worker, system, look));
   const attestation = await judge(null);
   // Some systems are recognised only by the allocations they refuse.
   if (phase !== 'process' || attestation.proofs.length > 0 || system.canaries(tenant).length === 0) return attestation;

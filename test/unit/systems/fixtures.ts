@@ -82,5 +82,7 @@ export const probe = (change: Partial<Probe> = {}): Probe => ({
   memoryLimitBytes: null,
   smPercent: null,
   allocations: null,
+  partitionMultiprocessors: null,
+  multiprocessorsUsed: null,
   ...change,
 });

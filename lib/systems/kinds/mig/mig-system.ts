@@ -82,6 +82,14 @@ export class MigSystem implements System {
     return this.#first.staggerStarts;
   }
 
+  get whyNoPrograms(): string | undefined {
+    return this.#first.whyNoPrograms;
+  }
+
+  get provesByKernels(): boolean | undefined {
+    return this.#first.provesByKernels;
+  }
+
   get wantsProbe(): boolean {
     return this.#first.wantsProbe;
   }
