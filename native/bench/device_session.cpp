@@ -235,11 +235,12 @@ unsigned at_least_one(std::optional<int> count) { return static_cast<unsigned>(s
 }  // namespace
 
 unsigned multiprocessors_of(const DeviceSession& session) {
-  if (const auto own = session.context.multiprocessors()) return at_least_one(static_cast<int>(*own));
+  if (session.context.multiprocessors()) return card_multiprocessors(session);
   return at_least_one(device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 }
 
 unsigned card_multiprocessors(const DeviceSession& session) {
+  if (const auto own = session.context.multiprocessors()) return at_least_one(static_cast<int>(*own));
   return at_least_one(card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 }
 

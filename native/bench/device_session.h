@@ -135,7 +135,7 @@ class DeviceSession {
 std::optional<int> card_attribute(const DeviceSession& session, abi::CUdevice_attribute which);
 // The number that the process is told, or has set apart for itself; at least 1.
 unsigned multiprocessors_of(const DeviceSession& session);
-// The card's own number; at least 1.
+// The card's own number, or that of the process's green context; at least 1.
 unsigned card_multiprocessors(const DeviceSession& session);
 // The size of the card's own L2 cache; 0 if the driver does not report it.
 uint64_t card_l2_bytes(const DeviceSession& session);

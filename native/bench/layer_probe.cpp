@@ -26,7 +26,8 @@ unsigned used_by_kernels(DeviceSession& session) {
   BlockTraceRequest request;
   request.spin_ns = 500'000;
   request.gap_ns = request.spin_ns;
-  request.blocks = 2 * card_multiprocessors(session);
+  const auto whole = card_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  request.blocks = 2 * static_cast<unsigned>(whole.value_or(0));
   const std::vector<unsigned> used = trace_blocks(session, request).multiprocessor;
   return static_cast<unsigned>(std::set<unsigned>(used.begin(), used.end()).size());
 }

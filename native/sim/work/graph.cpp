@@ -79,10 +79,13 @@ MadeNode make_node(const Graph& graph, const abi::CUDA_KERNEL_NODE_PARAMS_v1& fr
   return made;
 }
 
-Prepared prepare_node(Context* context, Node* node) {
+// On the part of the multiprocessors that the stream has.
+Prepared prepare_node(const Stream& stream, Node* node) {
   std::vector<void*> values;
   for (auto& value : node->arguments) values.push_back(value.data());
-  return prepare(context, node->function, node->geometry, values.data());
+  Geometry geometry = node->geometry;
+  geometry.multiprocessors = stream.multiprocessors;
+  return prepare(stream.context, node->function, geometry, values.data());
 }
 
 // Allocates all of its memory or none.
@@ -111,7 +114,7 @@ abi::CUresult launch_graph(Context* context, Stream* stream, Graph* graph, int64
     if (node.memory) continue;
     names.push_back(node.function.name);
     if (node.function.context != context->handle) return abi::CUDA_ERROR_INVALID_CONTEXT;
-    prepared.push_back(prepare_node(context, &node));
+    prepared.push_back(prepare_node(*stream, &node));
     if (prepared.back().code != abi::CUDA_SUCCESS) return prepared.back().code;
     if (prepared.back().plan.ending == Ending::kAnswering) return abi::CUDA_ERROR_NOT_SUPPORTED;
   }
