@@ -69,6 +69,12 @@ describe('fleet kubernetes', () => {
         expect.stringMatching(/^silent .*: Completed$/),
       ]);
 
+      const plan = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as { id: string };
+      const kubectl = (...words: string[]) =>
+        execFileSync(on.kubectl, words, { env: { ...process.env, ...on.environment } });
+      // The pods of another Job need it as well.
+      kubectl('delete', 'configmap', `gvb-${plan.id}`);
+
       // Takes what is in the logs, and measures none of it again.
       expect((await fleet('submit', folder)).stderr).toContain('Sent 1 of 3 tasks');
       await expect.poll(() => on.phases().sort()).toEqual(['Failed', 'Succeeded', 'Succeeded', 'Succeeded']);
@@ -97,9 +103,7 @@ describe('fleet kubernetes', () => {
 
       const { stderr } = await fleet('kubernetes', ...asked, '--output', join(emptyFolder(), 'other'));
       expect(stderr).toMatch(/Remove everything with: kubectl delete job,configmap --selector=/);
-      const plan = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as { id: string };
-      const remove = ['delete', 'job,configmap', `--selector=gpu-virt-bench/plan=${plan.id}`];
-      execFileSync(on.kubectl, remove, { env: { ...process.env, ...on.environment } });
+      kubectl('delete', 'job,configmap', `--selector=gpu-virt-bench/plan=${plan.id}`);
       await expect.poll(() => on.pods()).toEqual([]);
       await expect.poll(() => host.containers()).toEqual([]);
       on.stop();

@@ -67,7 +67,8 @@ async function documentsIn(text) {
 
 /** What stdin holds. */
 const given = options.filename === '-' ? readFileSync(0, 'utf8') : '';
-const objects = given.startsWith('{') ? [JSON.parse(given)] : await documentsIn(given);
+const documents = given.startsWith('{') ? [JSON.parse(given)] : await documentsIn(given);
+const objects = documents.flatMap((each) => (each?.kind === 'List' && each.apiVersion === 'v1' ? each.items : [each]));
 /** The pod that the call is about; empty where it is about several. */
 const about = objects[0]?.metadata?.name ?? rest.at(-1)?.split('/').at(-1) ?? '';
 const call = cluster.count(`verb-${verb}-${about}`);
@@ -270,6 +271,7 @@ function removeJobs() {
 
 async function remove() {
   if (rest.join() === 'job,configmap' && options.selector !== undefined) return removeJobs();
+  if (rest[0] === 'configmap' && rest.length === 2) return cluster.removeMap(namespace, rest[1]);
   const named = namesIn(rest);
   const names =
     options.selector === undefined

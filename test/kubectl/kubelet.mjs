@@ -1,6 +1,6 @@
 // Runs one pod of the stand-in cluster, from its creation until it is deleted. Arguments: cluster.json, namespace, name.
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { injected, placeOf } from './devices.mjs';
 import { Cluster } from './state.mjs';
@@ -92,6 +92,16 @@ async function scheduled(pod) {
 const imageOf = (pod) =>
   pod.spec.containers.map(({ image }) => image).find((image) => !podman(['image', 'exists', image]).ok);
 
+/** Waits for what is mounted of ConfigMaps; false if the pod is deleted first. */
+async function mapsAreThere({ spec: { volumes = [] } }) {
+  const maps = volumes.flatMap(({ configMap }) => (configMap ? [configMap.name] : []));
+  while (maps.some((map) => !existsSync(cluster.mapFolder(namespace, map)))) {
+    await sleep(LOOK_MS);
+    if (!isWanted()) return false;
+  }
+  return true;
+}
+
 async function run() {
   const pod = cluster.read(namespace, name);
   const found = await scheduled(pod);
@@ -110,6 +120,7 @@ async function run() {
     });
     return untilUnwanted();
   }
+  if (!(await mapsAreThere(pod))) return;
   const spec = injected(cluster, pod, found);
   const played = podman(
     ['kube', 'play', '-'],

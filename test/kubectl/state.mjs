@@ -106,9 +106,13 @@ export class Cluster {
     return readdirSync(folder).map((name) => this.job(namespace, name.slice(0, -'.json'.length)));
   }
 
+  removeMap(namespace, name) {
+    rmSync(this.mapFolder(namespace, name), { recursive: true, force: true });
+  }
+
   removeJob(namespace, name) {
     rmSync(this.#jobFile(namespace, name), { force: true });
-    rmSync(this.mapFolder(namespace, name), { recursive: true, force: true });
+    this.removeMap(namespace, name);
   }
 
   get namespaces() {

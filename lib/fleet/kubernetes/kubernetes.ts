@@ -39,7 +39,9 @@ export function kubernetes(kubectl: Kubectl, plan: FleetPlan, manifest: Manifest
         return yield noted(jobName(plan), indices);
       }
       const job = resentJob(manifest, { number: nextNumber(plan, jobs), indices, notOn });
-      await kubectl.apply(`${JSON.stringify(job)}\n`);
+      // Somebody may have deleted them since, and no pod starts without its ConfigMap.
+      const items = [...manifest.others, job];
+      await kubectl.apply(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items })}\n`);
       yield noted(job.metadata?.name ?? '', indices);
     },
   };

@@ -18,6 +18,8 @@ const MOST_BYTES = 64 * 2 ** 20;
 export interface Manifest {
   text: string;
   job: Job;
+  /** What the Job needs, such as the ConfigMap with the plan. */
+  others: readonly object[];
   namespace: string | undefined;
   /** Whether deliveries go to a volume, and not through the logs. */
   hasVolume: boolean;
@@ -34,7 +36,8 @@ export async function readManifest(folder: string, plan: FleetPlan): Promise<Man
   const documents = parseAllDocuments(text);
   if (documents.some((each) => each.errors.length > 0 || !isMap(each.contents)))
     throw refused('it is no YAML of objects');
-  const job = documents.map((each) => each.toJS() as Job).find(({ kind }) => kind === 'Job');
+  const objects = documents.map((each) => each.toJS() as Job);
+  const job = objects.find(({ kind }) => kind === 'Job');
   const containers = job?.spec?.template.spec?.containers;
   if (job === undefined || job.metadata?.name !== jobName(plan) || !Array.isArray(containers))
     throw refused(`it has no Job ${jobName(plan)} with containers`);
@@ -42,6 +45,7 @@ export async function readManifest(folder: string, plan: FleetPlan): Promise<Man
   return {
     text,
     job,
+    others: objects.filter((each) => each !== job),
     namespace: job.metadata.namespace,
     hasVolume: volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined),
   };

@@ -74,7 +74,8 @@ describe('the manifest of a fleet', () => {
     ['resent', settings],
     ['resent-nodes', everything],
   ])('for tasks that are sent again: %s', async (name, given) => {
-    const manifestOf = { text: '', job: indexedJob(plan, given), namespace: given.namespace, hasVolume: false };
+    const first = indexedJob(plan, given);
+    const manifestOf = { text: '', job: first, others: [], namespace: given.namespace, hasVolume: false };
     const job = resentJob(manifestOf, { number: 3, indices: [1, 3, 4, 5, 9], notOn: ['n1', 'n2'] });
     expect(() => new Job(job as never).validate()).not.toThrow();
     const text = stringify(job, { aliasDuplicateObjects: false });
