@@ -4,6 +4,7 @@
  */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../results/document.js';
 import type { RankedSystem, Ranking } from '../results/cost-schemas.js';
+import { areOnOneCard } from '../results/cards.js';
 import { alignedRounds } from '../results/rounds.js';
 import type { MetricDefinition } from '../metrics/core/metric.js';
 import { countedBy, secondsOf } from '../metrics/core/per.js';
@@ -48,8 +49,13 @@ function rankingOf(
   pairs: readonly Effect[],
 ): Ranking {
   const aligned = alignedRounds(systems);
-  // Results of different sessions are not compared.
-  const places = aligned[0]?.map((_, place) => aligned.slice(1).every((rounds) => rounds[place] !== undefined)) ?? [];
+  // Results of different sessions or cards are not compared.
+  const places =
+    aligned[0]?.map((reference, place) => {
+      const others = aligned.slice(1).map((rounds) => rounds[place]);
+      const first = reference ?? others[0];
+      return others.every((round) => round !== undefined && first !== undefined && areOnOneCard(first, round));
+    }) ?? [];
   const armsOf = (index: number) =>
     (aligned[index] ?? []).filter((_, place) => index === 0 || places[place]).flatMap((round) => round ?? []);
   const arms = names.map((_, index) => measuredIn(armsOf(index), metric.id));

@@ -1,13 +1,13 @@
 /** Finds GPUs by the names that users give them. */
+import { isInstance } from '../results/cards.js';
+
+export { isInstance };
 
 export interface NamedGpu {
   /** NVML's index. */
   index: number;
   uuid: string;
 }
-
-/** Whether a GPU's name is that of a MIG instance. */
-export const isInstance = (name: string): boolean => /^MIG-/i.test(name);
 
 /** `1g.18gb` of an instance's name; null of a whole card's. */
 export const profileOf = (name: string): string | null => / MIG (\S+)$/.exec(name)?.[1] ?? null;

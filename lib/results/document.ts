@@ -409,6 +409,29 @@ const effectSchema = named(
   'A system against a baseline in one metric.',
 );
 
+const severalCardsSchema = named(
+  'SeveralCards',
+  v.strictObject({
+    system: v.string(),
+    baseline: v.string(),
+    paired: described(
+      v.array(v.strictObject({ uuid: v.string(), rounds: described(v.array(count), 'Numbers from 1.') })),
+      'The cards on which both ran in the same rounds.',
+    ),
+    leftOut: described(
+      v.array(
+        v.strictObject({
+          round: described(count, 'A number from 1.'),
+          system: described(v.string(), 'UUID of its card.'),
+          baseline: described(v.string(), 'UUID of its card.'),
+        }),
+      ),
+      'Rounds in which they ran on different cards.',
+    ),
+  }),
+  'The cards of two systems.',
+);
+
 const callEffectSchema = named(
   'CallEffect',
   v.strictObject({
@@ -564,6 +587,12 @@ export const comparisonDocumentSchema = named(
       described(
         count,
         "The schema version of the document from whose rounds today's rules computed these effects; absent if it is this one.",
+      ),
+    ),
+    cards: v.optional(
+      described(
+        v.array(severalCardsSchema),
+        'Set if rounds ran on several cards: systems are compared within each card alone.',
       ),
     ),
     callEffects: v.optional(

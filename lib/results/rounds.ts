@@ -1,4 +1,5 @@
 /** Which rounds of two systems ran beside each other (only these may be compared), and how many there are. */
+import { areOnOneCard } from './cards.js';
 import type { RunDocument } from './document.js';
 
 /**
@@ -15,7 +16,7 @@ export function alignedRounds(systems: readonly (readonly RunDocument[])[]): (Ru
   return bySystem.map((rounds) => places.map((place) => rounds.get(place)));
 }
 
-/** Pairs of rounds that ran beside each other, in order. */
+/** Pairs of rounds that ran beside each other on one card, in order. */
 export function besides(
   system: readonly RunDocument[],
   baseline: readonly RunDocument[],
@@ -23,7 +24,7 @@ export function besides(
   const [own = [], others = []] = alignedRounds([system, baseline]);
   return own.flatMap((round, index): [RunDocument, RunDocument][] => {
     const other = others[index];
-    return round && other ? [[round, other]] : [];
+    return round && other && areOnOneCard(round, other) ? [[round, other]] : [];
   });
 }
 

@@ -5,6 +5,7 @@ import { answered } from '../answer/answer.js';
 import { checkTemporary } from '../environment/temporary.js';
 import { toolVersion } from '../environment/tool.js';
 import { type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
+import { severalCardsText } from '../results/cards.js';
 import { byMetricId } from '../results/metric-order.js';
 import { violationsIn } from '../results/violations.js';
 import { makeRunDirectory, removeAbandonedDirectories } from '../systems/process/run-directory.js';
@@ -55,8 +56,8 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   };
   try {
     const truth = await lookAround(request, hooks);
-    request.systems.forEach(({ picksGpu }, index) =>
-      checkResumable(finishedOf(request, index), truth.circumstances, picksGpu),
+    request.systems.forEach(({ picksGpu, isPlaced }, index) =>
+      checkResumable(finishedOf(request, index), truth.circumstances, picksGpu || isPlaced),
     );
     warnings.push(...truth.warnings);
     refuseUnhealthy(truth.before, request.strict);
@@ -86,6 +87,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   } finally {
     warnings.push(...(await tearDownAll(request.systems)), ...(await removeDirectory(directory)));
   }
+  const conclusions = conclusionsOf(sortedDefinitions(request), documents);
   return answered({
     schemaVersion: SCHEMA_VERSION,
     kind: 'comparison',
@@ -104,10 +106,16 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
       order: order.map((indexes) => indexes.map((index) => request.systems[index]?.name ?? '')),
     },
     systems: documents.map((rounds) => rounds.filter(Boolean)),
-    ...conclusionsOf(sortedDefinitions(request), documents),
+    ...conclusions,
     computeLimits,
     violations: violationsIn(documents.flat().filter(Boolean)),
-    warnings: [...(stopped ? [stopped.detail] : []), ...warnings, ...reuseNote(documents), ...disturbances(documents)],
+    warnings: [
+      ...(stopped ? [stopped.detail] : []),
+      ...warnings,
+      ...reuseNote(documents),
+      ...(conclusions.cards ?? []).map(severalCardsText),
+      ...disturbances(documents),
+    ],
   });
 }
 

@@ -22,8 +22,8 @@ export interface Truth {
   description: Description;
   choice: Choice;
   before: Check[];
-  /** NVML of the machine of the GPU, where that is another one; null: nothing reads it. Absent: this process's own. */
-  nvml?: Nvml | null;
+  /** NVML of the machine of the GPU, by its UUID, where that is another one; null: nothing reads it. Absent: this process's own. */
+  nvml?: ((uuid: string) => Nvml) | null;
   /** Whether cards beside the measured one are in MIG mode. */
   besideInstances: boolean;
   warnings: string[];
@@ -86,7 +86,7 @@ async function lookElsewhere(request: CompareRequest): Promise<Truth> {
     ...chooseDevice(description.inspection.devices, device ?? uuid, undefined),
     because: `what ${first.name} got`,
   };
-  const before = checksBefore(nvml && (await nvml.state()), null);
+  const before = checksBefore(nvml && (await nvml(choice.device.uuid).state()), null);
   const now = circumstances(request, description, choice);
   return { description, choice, before, nvml, besideInstances: false, warnings: [], circumstances: now };
 }

@@ -1,5 +1,6 @@
 /** One round of one system: measured, or a document that says why it was not. */
-import type { RunDocument } from '../results/document.js';
+import type { Check, RunDocument } from '../results/document.js';
+import { checksBefore } from '../environment/machine-health.js';
 import { hostInfo } from '../environment/host.js';
 import { BenchError } from '../errors/bench-error.js';
 import { messageOf } from '../errors/message-of.js';
@@ -11,6 +12,7 @@ import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { emptyResult, sortedById } from './effects/results.js';
 import type { Round } from './finished-round.js';
+import { lookBefore } from './health-summary.js';
 import type { Truth } from './look-around.js';
 import { uuidsOf } from './plan/device.js';
 import { makePlan } from './plan/plan.js';
@@ -76,14 +78,17 @@ async function oneRound(
     // Seeds of different processes differ, because they choose the processors that are visited first.
     const own = seed + round + PROCESS_SEEDS * (further ?? 0);
     const plan = { ...makePlan(metrics, tier, own, purpose), processes };
-    const { choice, before, nvml } = truth;
+    const { choice, nvml: nvmlOf } = truth;
+    const ownGpu = system.ownGpu?.()?.uuid;
+    const nvml = nvmlOf && nvmlOf(ownGpu ?? choice.device.uuid);
+    const before = await beforeOn(request, truth, system.isPlaced === true ? ownGpu : undefined);
     const headlineOnly = further !== null;
     const document = await runMetrics(
       {
         ...request,
         plan,
         system,
-        device: system.ownGpu?.()?.uuid ?? uuidsOf(choice),
+        device: ownGpu ?? uuidsOf(choice),
         before,
         ...(nvml !== undefined && { nvml }),
         headlineOnly,
@@ -99,6 +104,18 @@ async function oneRound(
     if (failure !== null && error instanceof Error) error.message += ` ${failure}`;
     throw error;
   }
+}
+
+/** The health of the card that a round has, where it is not that of the comparison. */
+async function beforeOn(
+  { target, signal }: CompareRequest,
+  { before, nvml }: Truth,
+  other: string | undefined,
+): Promise<Check[]> {
+  if (other === undefined) return before;
+  return nvml === undefined
+    ? lookBefore(target, other, signal)
+    : checksBefore(nvml && (await nvml(other).state()), null);
 }
 
 function leastMemory(systems: readonly System[]): number | null {

@@ -21,6 +21,7 @@ export async function prepareAll(
     directory,
     gpu,
     otherGpus,
+    visibleGpus: description.inspection.devices,
     target,
     signal,
     pinned: { node: null },

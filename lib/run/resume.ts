@@ -46,11 +46,11 @@ const facts: readonly [what: string, of: (circumstances: Circumstances) => strin
  * Compares finished rounds with the request. Throws UsageError at the first difference: rounds on different cards must
  * not be compared.
  */
-export function checkResumable(finished: readonly RunDocument[], now: Circumstances, picksGpu = false): void {
+export function checkResumable(finished: readonly RunDocument[], now: Circumstances, hasOwnGpu = false): void {
   for (const document of finished)
     for (const [what, of] of facts) {
-      // The settings of a system that picks its GPU name it, and are compared too.
-      if (of(document) === of(now) || (picksGpu && what === 'GPU')) continue;
+      // The settings of a system that picks its GPU name it, and are compared too; rounds on several cards are compared within them.
+      if (of(document) === of(now) || (hasOwnGpu && what === 'GPU')) continue;
       throw new UsageError(
         `Expected --resume to be a run with the same ${what} as this one (${of(now)}) but received one with ${of(document)}: continue where it was measured, or start again with --output.`,
       );

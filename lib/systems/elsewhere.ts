@@ -9,8 +9,8 @@ export interface Elsewhere {
   description: Description;
   /** UUID of the card that the system's processes get. */
   uuid: string;
-  /** NVML of a process there that no layer hooks; null: there is none. */
-  nvml: Nvml | null;
+  /** NVML of a process there that no layer hooks, for the card with this UUID; null: there is none. */
+  nvml: ((uuid: string) => Nvml) | null;
 }
 
 const DEADLINE_MS = 30_000;

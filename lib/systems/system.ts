@@ -51,6 +51,8 @@ export interface RunState {
   gpu: TrueGpu;
   /** UUIDs of the other visible GPUs, for metrics that need several. */
   otherGpus: readonly string[];
+  /** The visible GPUs as the coordinator's NVML shows them. */
+  visibleGpus?: readonly TrueGpu[];
   target: Target;
   signal?: AbortSignal;
   /** Whether cards beside the measured one are in MIG mode: a process that is not told which to use sees an instance. */
@@ -152,7 +154,9 @@ export interface System {
   readonly showsMeasuredFirst?: boolean;
   /** Whether it measures a GPU of its own, not that of the comparison. Default false. */
   readonly picksGpu?: boolean;
-  /** The GPU of a tenant, once prepared. Present with `picksGpu`. */
+  /** Whether something else chooses its GPU anew for every round, so that it may be another one. Default false. */
+  readonly isPlaced?: boolean;
+  /** The GPU of a tenant that differs from that of the comparison, once prepared; default: the first tenant's. */
   ownGpu?(tenant?: Tenant): TrueGpu | undefined;
   /** The setting that lets its processes see several GPUs, e.g. `gpus=visible`, if without it they see one. */
   readonly severalGpusBy?: string;

@@ -2,6 +2,7 @@
  * Computes effects from documents by system and round: every system against the baseline, and the other systems against
  * each other. The effects of one system against one other are a family; docs/method.md says what that means.
  */
+import { areOnOneCard, cardsOfPairs } from '../../results/cards.js';
 import { isNative } from '../../results/recorded-kind.js';
 import type { Effect, MetricResult, RunDocument } from '../../results/document.js';
 import { unlikeConditions } from '../../metrics/core/compared-at.js';
@@ -56,13 +57,19 @@ function mixedWorlds(...arms: Arms[]): string | null {
   return worlds.size > 1 ? 'measured partly on a simulated and partly on a real GPU' : null;
 }
 
-/** Pairs rounds by index: the n-th of one system ran beside the n-th of the other. */
+/** Fewest pairs that are compared where others were left out. */
+const FEWEST_PAIRS = 2;
+
+/** Pairs rounds by index: the n-th of one system ran beside the n-th of the other. Only pairs on one card are compared. */
 function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
   const rounds: Round[] = [];
+  const measuredOn: RunDocument[] = [];
+  let leftOut = 0;
   const mixed = mixedWorlds(system, baseline);
   let invalid = mixed;
   for (let round = 0; round < Math.min(system.length, baseline.length); round++) {
-    const arms = [resultOf(system[round], metric.id), resultOf(baseline[round], metric.id)];
+    const documents = [system[round], baseline[round]] as const;
+    const arms = documents.map((document) => resultOf(document, metric.id));
     const [a, b] = arms;
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
@@ -71,12 +78,20 @@ function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
     const implausible = isAgainstNative && a && b ? (metric.besideNative?.(a, b) ?? null) : null;
     const unlike = both && a && b ? (unlikeConditions(metric, [a.details, b.details]) ?? implausible) : null;
     invalid ??= unlike;
-    if (both && mixed === null && unlike === null) rounds.push(both);
+    if (!both || mixed !== null || unlike !== null) continue;
+    const [own, other] = documents as [RunDocument, RunDocument];
+    if (areOnOneCard(own, other)) {
+      rounds.push(both);
+      measuredOn.push(own);
+    } else leftOut++;
   }
+  if (leftOut > 0 && rounds.length < FEWEST_PAIRS)
+    invalid ??= `both ran on one card in ${rounds.length} of ${rounds.length + leftOut} rounds, ${FEWEST_PAIRS} are needed: measure more rounds, or bind the pods to a card`;
   return {
     metric,
     system: rounds.map((round) => round.system),
     baseline: rounds.map((round) => round.baseline),
+    cards: cardsOfPairs(measuredOn),
     invalid,
   };
 }

@@ -3,7 +3,7 @@ import type { Effect } from '../../results/document.js';
 import type { MetricDefinition } from '../../metrics/core/metric.js';
 import { recordedVariances } from '../../metrics/recorded-variances.js';
 import { isOfProgram } from '../../metrics/core/stored-definitions.js';
-import { boundOf, effect, type Effect as Found, type Model } from '../../stats/rule/effect.js';
+import { areSeveral, boundOf, effect, type Effect as Found, type Model } from '../../stats/rule/effect.js';
 import { type Family, roundsToDecide, type Variances, variancesOf } from '../../stats/rule/rounds-needed.js';
 import { decide, type Decision } from '../../stats/rule/verdict.js';
 
@@ -16,6 +16,8 @@ export interface Measured {
   metric: Directed;
   system: readonly number[];
   baseline: readonly number[];
+  /** The card of each pair of them; absent where they are no pairs. */
+  cards?: readonly string[];
   /** Why there is no verdict although the metric was measured; null if there may be one. */
   invalid: string | null;
 }
@@ -35,7 +37,7 @@ export function modelOf({ id, direction, delta, values, againstNative }: Directe
 /** Decides one effect for each of `measured`, which have values in both arms or a reason. */
 export function effectsOf(measured: readonly Measured[], system: string, baseline: string): Effect[] {
   const found = measured.map((each) =>
-    each.invalid === null ? effect(each.system, each.baseline, modelOf(each.metric)) : null,
+    each.invalid === null ? effect(each.system, each.baseline, modelOf(each.metric), each.cards) : null,
   );
   const family = measured.flatMap(({ metric }, i) => {
     const evidence = found[i]?.evidence;
@@ -86,11 +88,11 @@ export const withoutNumbers = (reason: string) =>
   }) satisfies Partial<Effect>;
 
 /**
- * Variances of both arms on the scale of δ; null with one round in an arm, or where a percentage has no ratio to apply
- * to.
+ * Variances of both arms on the scale of δ; null with one round in an arm, where cards vary as well, or where a percentage
+ * has no ratio to apply to.
  */
-function variancesBetween({ metric, system, baseline }: Measured, { ratio }: Found): Variances | null {
-  if (Math.min(system.length, baseline.length) < 2) return null;
+function variancesBetween({ metric, system, baseline, cards = [] }: Measured, { ratio }: Found): Variances | null {
+  if (Math.min(system.length, baseline.length) < 2 || areSeveral(cards)) return null;
   if ('absolute' in metric.delta) return variancesOf(system, baseline);
   return ratio === null ? null : variancesOf(system.map(Math.log), baseline.map(Math.log));
 }

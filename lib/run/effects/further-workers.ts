@@ -3,6 +3,7 @@
  * documents join that of the worker that measures everything.
  */
 import type { MetricDefinition } from '../../metrics/core/metric.js';
+import { areOnOneCard } from '../../results/cards.js';
 import type { Round } from '../finished-round.js';
 import { hasStillAValue, joinedDocument } from './joined-processes.js';
 import type { Plan } from '../plan/plan.js';
@@ -44,14 +45,26 @@ export async function measureFurther(
   return rounds;
 }
 
+const leftOut = (count: number): string =>
+  `${count} further ${count === 1 ? 'process' : 'processes'} of the round ran on another card, and ${count === 1 ? 'is' : 'are'} left out`;
+
 /** Joins a system's round with its further workers; one that was not measured now stays as it is. */
 export function withFurther(whole: Round, further: readonly Round[], plan: Plan, keepSamples: boolean): Round {
   if (whole.origin !== 'measured' || furtherWorkers(plan).length === 0) return whole;
   const all = [...further, whole];
-  const documents = further.map(({ document }) => document);
-  checkSameBuild(documents, whole.document);
+  checkSameBuild(
+    further.map(({ document }) => document),
+    whole.document,
+  );
+  // One that was not measured says why.
+  const joined = further.filter(
+    ({ document, origin }) => origin !== 'measured' || areOnOneCard(document, whole.document),
+  );
+  const documents = joined.map(({ document }) => document);
+  const document = joinedDocument(whole.document, documents, plan.metrics, keepSamples);
+  const elsewhere = further.length - joined.length;
   return {
-    document: joinedDocument(whole.document, documents, plan.metrics, keepSamples),
+    document: elsewhere === 0 ? document : { ...document, warnings: [...document.warnings, leftOut(elsewhere)] },
     origin: whole.origin,
     log: all.map(({ log }) => log).join(''),
     failedProof: all.find(({ failedProof }) => failedProof !== undefined)?.failedProof,

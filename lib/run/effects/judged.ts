@@ -2,12 +2,13 @@
 import { callEffects } from '../../metrics/core/call-effects.js';
 import type { MetricDefinition } from '../../metrics/core/metric.js';
 import { definitionsIn } from '../../metrics/core/stored-definitions.js';
-import type { ComparisonDocument, Effect, RunDocument } from '../../results/document.js';
+import type { CallEffect, ComparisonDocument, Effect, RunDocument } from '../../results/document.js';
+import { severalCards } from '../../results/cards.js';
 import { alignedRounds } from '../../results/rounds.js';
 import { isComparison, type ResultDocument } from '../../results/kinds.js';
 import { effects, pairEffects } from './comparison-effects.js';
 
-type Conclusions = Pick<ComparisonDocument, 'effects' | 'pairs' | 'callEffects'>;
+type Conclusions = Pick<ComparisonDocument, 'effects' | 'pairs' | 'callEffects' | 'cards'>;
 
 /**
  * Computes effects from documents by system, then by round, with gaps where a system was not measured beside the
@@ -16,11 +17,13 @@ type Conclusions = Pick<ComparisonDocument, 'effects' | 'pairs' | 'callEffects'>
 export function conclusionsOf(
   metrics: readonly MetricDefinition[],
   systems: readonly (readonly (RunDocument | undefined)[])[],
-): Required<Conclusions> {
+): Conclusions & { callEffects: CallEffect[] } {
+  const cards = severalCards(systems);
   return {
     effects: effects(metrics, systems),
     pairs: pairEffects(metrics, systems),
     callEffects: callEffects(systems),
+    ...(cards.length > 0 && { cards }),
   };
 }
 
@@ -34,6 +37,7 @@ export function judged(document: ComparisonDocument): ComparisonDocument {
     effects: [...found.effects, ...unknown(document.effects)],
     pairs: [...found.pairs, ...unknown(document.pairs)],
     callEffects: found.callEffects,
+    ...(found.cards && { cards: found.cards }),
   };
 }
 

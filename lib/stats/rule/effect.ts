@@ -70,8 +70,16 @@ const average = (values: readonly number[]): number => values.reduce((sum, value
 /** Without a ratio where δ is relative there is nothing to compare with δ, so there is no evidence. */
 const NO_EVIDENCE: Evidence = { centre: 0, p: null, ci90: null, ci95: null };
 
-/** Throws RangeError if an arm has no values. */
-export function effect(system: readonly number[], baseline: readonly number[], model: Model): Effect {
+/**
+ * `cards`: the card of each pair of values, if they have any. Values of several cards differ by their cards too, so that only the
+ * differences within the pairs say something. Throws RangeError if an arm has no values.
+ */
+export function effect(
+  system: readonly number[],
+  baseline: readonly number[],
+  model: Model,
+  cards: readonly string[] = [],
+): Effect {
   const { direction, delta, values, sd } = model;
   const means = [average(system), average(baseline)] as const;
   const steps = means.map((mean) => stepAt(mean, model, system, baseline)) as [number, number];
@@ -79,7 +87,12 @@ export function effect(system: readonly number[], baseline: readonly number[], m
   const rounds = Math.min(system.length, baseline.length);
   const recordedFor = (isOnLogs: boolean) => (isOnLogs === 'relative' in delta ? sd : null);
   const estimated = (arms: [readonly number[], readonly number[]], steps: [number, number], onLogs: boolean) =>
-    withRecorded(differenceEstimate(arms[0], arms[1], steps), recordedFor(onLogs), rounds);
+    areSeveral(cards)
+      ? meanEstimate(
+          arms[0].map((value, i) => value - (arms[1][i] as number)),
+          Math.hypot(...steps),
+        )
+      : withRecorded(differenceEstimate(arms[0], arms[1], steps), recordedFor(onLogs), rounds);
   const isRatio = hasRatio(delta, system, baseline);
   const difference = estimated([system, baseline], steps, false);
   const logs = isRatio
@@ -100,10 +113,12 @@ export function effect(system: readonly number[], baseline: readonly number[], m
     difference: difference.centre,
     differenceCi90: intervalAt(difference, 0.1),
     differenceCi95: intervalAt(difference, 0.05),
-    pMannWhitney: mannWhitney(system, baseline),
+    pMannWhitney: areSeveral(cards) ? null : mannWhitney(system, baseline),
     evidence: deciding ? evidenceFor(oriented(deciding, worse), isExact ? [system, baseline] : null) : NO_EVIDENCE,
   };
 }
+
+export const areSeveral = (cards: readonly string[]): boolean => new Set(cards).size > 1;
 
 const evidenceFor = (estimate: Estimate, exact: [readonly number[], readonly number[]] | null): Evidence =>
   exact ? exactEvidence(estimate.centre, ...exact) : evidenceOf(estimate);

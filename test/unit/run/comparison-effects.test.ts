@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { MetricResult, ResultWithoutNumber, RunDocument } from '../../../lib/results/document.js';
 import { implausibleInit } from '../../../lib/metrics/tenants/early-initialisation.js';
 import { effects, pairEffects } from '../../../lib/run/effects/comparison-effects.js';
+import { conclusionsOf } from '../../../lib/run/effects/judged.js';
+import { severalCardsText } from '../../../lib/results/cards.js';
 import { device, metric, result, runDocument } from './fixtures.js';
 
 const launch = metric('OH-001');
+
+const onCard = (index: number) => ({ ...device(index), simulated: false });
 
 /** A system's rounds, with the same result in each. */
 const rounds = (name: string, count: number, change: Partial<MetricResult>, document: Partial<RunDocument> = {}) =>
@@ -63,6 +67,67 @@ describe('the effects of a comparison', () => {
           pMannWhitney: null,
         },
       ]);
+  });
+
+  describe('of rounds on several cards', () => {
+    /** A round is on card 0 or 1, of which the second takes twice as long; `factor` is the system's. */
+    const arm = (name: string, cards: readonly number[], factor: number) =>
+      cards.flatMap((card, round) =>
+        rounds(
+          name,
+          1,
+          { value: factor * (card + 1) * (1 + 0.001 * ((round * 7) % 5)) },
+          { gpu: [onCard(card)], provenance: [{ name: 'cuInit', paths: {}, interposed: [] }] as never },
+        ),
+      );
+
+    it('are those within the cards, however the cards differ', () => {
+      const [found] = effects([launch], [arm('native', [0, 1, 0, 1, 1], 1), arm('pod', [0, 1, 0, 1, 1], 1.2)]);
+      expect(found).toMatchObject({ verdict: 'slower', rounds: 5, pMannWhitney: null, betweenRounds: null });
+      expect(found?.ratio).toBeCloseTo(1.2, 10);
+      // Both arms alone vary by a factor of two.
+      const [low, high] = found?.ratioCi95 ?? [0, 0];
+      expect(low).toBeGreaterThan(1.15);
+      expect(high).toBeLessThan(1.25);
+    });
+
+    it('leave out rounds without a partner', () => {
+      const arms = [arm('native', [0, 1, 0, 0, 1], 1), arm('pod', [0, 1, 1, 0, 0], 1)];
+      expect(effects([launch], arms)).toMatchObject([{ verdict: 'same', rounds: 3 }]);
+      const { cards = [] } = conclusionsOf([launch], arms);
+      const [own = '', other = ''] = [device(0).uuid, device(1).uuid];
+      expect(cards).toEqual([
+        {
+          system: 'pod',
+          baseline: 'native',
+          paired: [
+            { uuid: own, rounds: [1, 4] },
+            { uuid: other, rounds: [2] },
+          ],
+          leftOut: [
+            { round: 3, system: other, baseline: own },
+            { round: 5, system: own, baseline: other },
+          ],
+        },
+      ]);
+      expect(cards.map(severalCardsText)).toEqual([
+        `pod is compared with native within 2 cards: ${own} (rounds 1, 4), ${other} (round 2); round 3 is left out: pod ran on ${other}, native on ${own}; round 5 is left out: pod ran on ${own}, native on ${other}`,
+      ]);
+    });
+
+    it('are not known from fewer than two pairs', () => {
+      const [found] = effects([launch], [arm('native', [0, 0, 0], 1), arm('pod', [0, 1, 1], 1)]);
+      expect(found).toMatchObject({ verdict: 'invalid', ratio: null, ratioCi95: null });
+      expect(found?.reason).toContain('both ran on one card in 1 of 3 rounds, 2 are needed');
+    });
+
+    it('are as ever on one card, and between an instance and a card', () => {
+      const instance = { gpu: [{ ...onCard(1), uuid: 'MIG-67766273-696d-4000-8000-000000000001' }] };
+      const arms = [rounds('native', 3, { value: 2 }, { gpu: [onCard(0)] }), rounds('mig', 3, { value: 2 }, instance)];
+      expect(conclusionsOf([launch], arms).cards).toBeUndefined();
+      expect(effects([launch], arms)).toMatchObject([{ verdict: 'same', rounds: 3 }]);
+      expect(conclusionsOf([launch], [arm('a', [0, 0], 1), arm('b', [0, 0], 1)]).cards).toBeUndefined();
+    });
   });
 
   it('are invalid between values of different numbers of processes', () => {

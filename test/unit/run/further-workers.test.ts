@@ -3,7 +3,7 @@ import type { MetricDefinition } from '../../../lib/metrics/core/metric.js';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { furtherWorkers, measureFurther, withFurther } from '../../../lib/run/effects/further-workers.js';
 import type { Round } from '../../../lib/run/finished-round.js';
-import { metric, result, runDocument } from './fixtures.js';
+import { device, metric, result, runDocument } from './fixtures.js';
 
 const metrics = [metric('OH-002'), metric('OH-003'), { ...metric('START-004'), where: 'fresh-processes' as const }];
 const plan = {
@@ -76,6 +76,16 @@ describe('further workers', () => {
       const round = whole({ origin });
       expect(withFurther(round, [whole()], plan, false)).toBe(round);
     }
+  });
+
+  it('are left out, which is said, where they were on another card', async () => {
+    const card = (index: number) => ({ gpu: [{ ...device(index), simulated: false }] });
+    const on = (round: Round, index: number): Round => ({ ...round, document: { ...round.document, ...card(index) } });
+    let count = 0;
+    const { rounds } = await further([0], (asked) => on(values(asked), count++));
+    const { document } = withFurther(on(whole(), 0), rounds.get(0) ?? [], plan, false);
+    expect(document.metrics.map(({ processValues = [] }) => processValues)).toEqual([[4, 1], [4, 1], []]);
+    expect(document.warnings).toEqual(['1 further process of the round ran on another card, and is left out']);
   });
 
   it('do not measure a metric again that has lost its value', async () => {

@@ -125,10 +125,6 @@ export class ContainerSystem implements System {
     return this.#layer.ownGpu?.(tenant);
   }
 
-  get whyNoPrograms(): string | undefined {
-    return this.#layer.whyNoPrograms;
-  }
-
   get provesByKernels(): boolean | undefined {
     return this.#layer.provesByKernels;
   }

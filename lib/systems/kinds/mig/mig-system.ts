@@ -112,10 +112,6 @@ export class MigSystem implements System {
     return this.#first.isBare === true;
   }
 
-  get whyNoPrograms(): string | undefined {
-    return this.#first.whyNoPrograms;
-  }
-
   ownGpu(tenant: Tenant = SOLE_TENANT): TrueGpu | undefined {
     return this.#parts.length === 0 ? undefined : this.#part(tenant).gpu;
   }

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { isInstance } from '../../../environment/named-gpu.js';
 import { ownIdentity } from '../../../environment/process-identity.js';
 import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
@@ -19,7 +20,17 @@ import { CleanUpGuardian } from '../../process/clean-up-guardian.js';
 import { deviceSeen, measuredDevice } from '../../proof/attestation.js';
 import { judge } from '../../proof/judgement.js';
 import { NotActive } from '../../proof/not-active.js';
-import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from '../../system.js';
+import type {
+  Attestation,
+  Canary,
+  Capabilities,
+  Evidence,
+  Limits,
+  RunState,
+  System,
+  Tenant,
+  TrueGpu,
+} from '../../system.js';
 import { FIRST_LOOK, NO_LIMITS, overLimit, SOLE_TENANT } from '../../system.js';
 import { type Adopted, adoptedFrom } from './adopted-limits.js';
 import { clockOffsetOf } from './pod-clock.js';
@@ -63,6 +74,7 @@ export class PodSystem implements System {
   readonly limitsCoexist = false;
   readonly staggerStarts = false;
   readonly wantsProbe = true;
+  readonly isPlaced = true;
   readonly name: string;
   readonly unavailable: string | null;
   readonly looksElsewhere: boolean;
@@ -76,6 +88,8 @@ export class PodSystem implements System {
   #guardian: CleanUpGuardian | null = null;
   #prepared: Prepared | null = null;
   #hasTruth = true;
+  /** The card of the first pod of a round, where it is not that of the comparison. */
+  #ownGpu: TrueGpu | undefined;
   #count = 0;
 
   constructor(options: PodOptions) {
@@ -115,6 +129,10 @@ export class PodSystem implements System {
     };
   }
 
+  ownGpu(): TrueGpu | undefined {
+    return this.#ownGpu;
+  }
+
   environment({ id }: Tenant = SOLE_TENANT): NodeJS.ProcessEnv {
     const pod = this.#pods.get(this.#podOf(id));
     return pod ? this.#variables(pod, this.#ready.run.target) : {};
@@ -131,7 +149,7 @@ export class PodSystem implements System {
   }
 
   canaries(): readonly Canary[] {
-    return overLimit(this.limits().memoryBytes, this.#ready.run.gpu);
+    return overLimit(this.limits().memoryBytes, this.#gpu);
   }
 
   /** Looks at the card through a pod, and at NVML through the unhooked one where there is a template of it. */
@@ -159,8 +177,8 @@ export class PodSystem implements System {
     const prepared: Prepared = { run, adopted: none, record: {}, warnings, refusal: null };
     this.#prepared = prepared;
     try {
-      const { pod, description } = await this.#onCard(run);
-      prepared.adopted = adoptedFrom(description, run.gpu);
+      const { pod, description, gpu } = await this.#onCard(run, null);
+      prepared.adopted = adoptedFrom(description, gpu);
       prepared.record = recordOf(pod, prepared.adopted, { ...this.#options, hasTruth: this.#hasTruth });
       this.#nodeName = pod.found.node;
       if (run.pinned) run.pinned.node ??= pod.found.node;
@@ -178,21 +196,24 @@ export class PodSystem implements System {
     if (refusal !== null) throw new NotActive(refusal);
     const own = this.#podOf(id);
     if (this.#pods.has(own)) return;
-    const { pod } = await this.#onCard(run);
+    const isFirst = own === SOLE_TENANT.id;
+    const { pod, gpu } = await this.#onCard(run, isFirst ? null : this.#gpu);
+    if (isFirst) this.#ownGpu = gpu.uuid === run.gpu.uuid ? undefined : gpu;
     this.#pods.set(own, pod);
   }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
     const look = evidence ?? FIRST_LOOK;
-    const { run, adopted, warnings } = this.#ready;
-    const now = adoptedFrom(description, run.gpu);
+    const { adopted, warnings } = this.#ready;
+    const gpu = this.#gpu;
+    const now = adoptedFrom(description, gpu);
     const pod = this.#named(description.environment[POD_VARIABLE] ?? '');
     const attestation = judge(description, look, proofs.layerInside(description, now.library), [
       proofs.inPod(description, pod),
-      deviceSeen(measuredDevice(description, run.gpu), run.gpu),
+      deviceSeen(measuredDevice(description, gpu), gpu),
       proofs.underAsked(this.#options.asked, now, description),
       proofs.sameLimits(adopted, now),
-      ...proofs.ofMechanism(description, { adopted: now, gpu: run.gpu, look, canaries: this.canaries() }),
+      ...proofs.ofMechanism(description, { adopted: now, gpu, look, canaries: this.canaries() }),
     ]);
     return {
       ...attestation,
@@ -213,6 +234,7 @@ export class PodSystem implements System {
     if (!pod) return;
     await this.#removed(pod);
     this.#pods.delete(id);
+    if (id === SOLE_TENANT.id) this.#ownGpu = undefined;
   }
 
   async teardown(): Promise<void> {
@@ -226,6 +248,11 @@ export class PodSystem implements System {
     left.push(...((await this.#guardian?.end()) ?? []));
     this.#guardian = null;
     if (left.length > 0) throw new BenchError('SYSTEM', `${this.name} could not be cleaned up: ${left.join('; ')}.`);
+  }
+
+  /** The card that is measured now. */
+  get #gpu(): TrueGpu {
+    return this.#ownGpu ?? this.#ready.run.gpu;
   }
 
   get #ready(): Prepared {
@@ -252,23 +279,30 @@ export class PodSystem implements System {
     return { ...(Object.fromEntries(passed) as Record<string, string>), [POD_VARIABLE]: pod.name };
   }
 
-  /** Starts a pod whose first card is the measured one. */
-  async #onCard({ gpu, target, signal }: RunState): Promise<Looked> {
+  /**
+   * Starts a pod whose first card is the measured one. After a few tries a round is measured on the whole card that its pod got, and
+   * compared with rounds on that card alone. `beside`: the card that it has to be on, where another pod of the round is there; null:
+   * there is none.
+   */
+  async #onCard(run: RunState, beside: TrueGpu | null): Promise<Looked & { gpu: TrueGpu }> {
+    const wanted = beside ?? run.gpu;
     const others = new Set<string>();
-    for (let tries = 0; tries < TRIES; tries++) {
-      const looked = await this.#look(this.#options.template, target, signal);
+    for (let tries = 1; ; tries++) {
+      const looked = await this.#look(this.#options.template, run.target, run.signal);
       const failure = failureToLook(looked.description);
-      if (!failure && measuredDevice(looked.description, gpu)) {
+      const gpu = failure ? undefined : gpuOf(looked.description, { wanted, run, mayMove: tries >= TRIES && !beside });
+      if (gpu) {
         this.#looking.delete(looked.pod);
-        return looked;
+        return { ...looked, gpu };
       }
       await this.#removed(looked.pod);
       if (failure) throw failure;
       for (const { uuid } of looked.description.inspection.devices) others.add(uuid);
+      if (tries < TRIES) continue;
+      throw new PodFailed(
+        `${TRIES} pods in a row got ${[...others].join(', ') || 'no GPU'} where ${wanted.uuid} is measured: cards of one model differ, so this is refused. Give the pod a node with one GPU, or name the card as its layer allows (HAMi: annotation nvidia.com/use-gpuuuid)`,
+      );
     }
-    throw new PodFailed(
-      `${TRIES} pods in a row got ${[...others].join(', ') || 'no GPU'} where ${gpu.uuid} is measured: cards of one model differ, so this round is refused. Give the pod a node with one GPU, or name the card as its layer allows (HAMi: annotation nvidia.com/use-gpuuuid)`,
-    );
   }
 
   /** Starts a pod and looks at it by a worker. */
@@ -340,4 +374,19 @@ export class PodSystem implements System {
       throw error;
     }
   }
+}
+
+interface Wanted {
+  wanted: TrueGpu;
+  run: RunState;
+  mayMove: boolean;
+}
+
+/** The card of a pod that can be measured: the wanted one, or another whole one. */
+function gpuOf(description: Description, { wanted, run, mayMove }: Wanted): TrueGpu | undefined {
+  if (measuredDevice(description, wanted)) return wanted;
+  const [first] = description.inspection.devices;
+  if (!mayMove || !first || isInstance(first.uuid) || isInstance(wanted.uuid)) return undefined;
+  // What a layer shows of a card is not the card.
+  return run.visibleGpus?.find(({ uuid }) => uuid === first.uuid) ?? first;
 }

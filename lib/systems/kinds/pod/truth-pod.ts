@@ -23,7 +23,7 @@ export async function lookAtTruth(worker: Worker, { name, uuid, target, signal }
   const failure = failureToLook(description);
   if (failure) throw failure;
   if (description.inspection.devices.some((device) => device.uuid === uuid))
-    return { description, uuid, nvml: nvmlOf(worker, target, uuid) };
+    return { description, uuid, nvml: (card) => nvmlOf(worker, target, card) };
   throw new BenchError(
     'NO_SUCH_DEVICE',
     `The pod of truth of ${name} does not see ${uuid}: let it see every GPU of its node.`,
