@@ -8,8 +8,12 @@ import { endsWithin } from '../within.js';
 /** Deadlines in milliseconds: after SIGTERM and SIGKILL, which take a call of the API server each. */
 const TERM_MS = 3_000;
 const KILL_MS = 10_000;
-/** How long a kubelet takes to report an end, and the time between two looks. */
-const REASON_MS = 5_000;
+/**
+ * How long a kubelet takes to report an end: a crash is the process's own, for which there is mostly no other reason; else the pod
+ * may be ending, of which a busy node says nothing for some time. And the time between two looks.
+ */
+const CRASH_REASON_MS = 5_000;
+const REASON_MS = 20_000;
 const BETWEEN_MS = 500;
 
 interface Inside {
@@ -62,7 +66,8 @@ export class PodProcess implements LaunchedProcess {
     if (ending.exitCode === 0) return ending;
     const inside = killedInside(ending);
     if (this.#isSignalled) return inside;
-    const until = performance.now() + REASON_MS;
+    const isCrash = inside.signal !== null && inside.signal !== 'SIGKILL';
+    const until = performance.now() + (isCrash ? CRASH_REASON_MS : REASON_MS);
     let reason = await this.#inside.reason();
     while (reason === null && performance.now() < until) {
       await sleep(BETWEEN_MS);
