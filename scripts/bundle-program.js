@@ -49,6 +49,7 @@ const entries = [
   'workers/local',
   'workers/scene',
   'workloads/metrics/program-metrics',
+  'workloads/proof/witness-inside',
 ];
 /** The charts have their own bundle (bundle-charts.js). */
 const charts = join(dist, 'report/charts/echarts.js');

@@ -166,6 +166,8 @@ export interface System {
   readonly usesMps?: boolean;
   /** Whether its processes use the bare driver, with nothing in between. Default false. */
   readonly isBare?: boolean;
+  /** Variables that its processes have without us, once prepared: no program may set others. Default: none. */
+  readonly injected?: Readonly<Record<string, string>>;
   /** Why programs of exec cannot be under it. Default: they can. */
   readonly whyNoPrograms?: string | undefined;
   /** Whether its programs start where only the system can look for them, as in a container. Default false. */

@@ -70,6 +70,11 @@ export interface Launcher {
   start(command: readonly string[], options: LaunchOptions): LaunchedProcess;
   /** Takes the place of `start` where something else keeps the process; absent where `start` can start the command itself. */
   remote?(command: readonly string[], options: LaunchOptions): RemoteCommand;
+  /**
+   * Runs a module of this package in the place that an environment names, which has it, and answers what it printed; null if it
+   * failed. Absent where processes can be looked at from here.
+   */
+  runBeside?(module: string, args: readonly string[], options: LaunchOptions): Promise<string | null>;
   /** Absent where what `remote` starts can never be checkpointed. */
   readonly restorable?: RestorableStart;
   /** Where a process that it starts finds a file of this machine. */

@@ -60,14 +60,14 @@ describe.skipIf(cannot)('pods', () => {
     clusters.push(made);
     return made;
   };
-  let [injected, refused, failed, executed]: (Measured | undefined)[] = [];
+  let [injected, refused, failed, executed, proven, inactive]: (Measured | undefined)[] = [];
   let placed: ComparisonDocument | undefined;
   let fromElsewhere: { groundTruth: string; run: Measured }[] = [];
 
   beforeAll(async () => {
     host = new PodmanHost();
-    [[injected, executed], [refused], [failed], fromElsewhere, placed] = await Promise.all([
-      inOrder(measureInjected, measureProgram),
+    [[injected, executed, proven, inactive], [refused], [failed], fromElsewhere, placed] = await Promise.all([
+      inOrder(measureInjected, measureProgram, measureLayered, measureInactive),
       inOrder(measureRefused),
       inOrder(measureFailed),
       hasDriver ? [] : measureFromElsewhere(),
@@ -103,6 +103,17 @@ describe.skipIf(cannot)('pods', () => {
     const words = ['exec', ...once, '--', '/bin/sh', '-c', 'echo n=7'];
     return measured(on, [pod('pod', on.template('plain'))], words);
   }
+
+  const task = [process.execPath, join(root, 'examples/programs/gpu-task.mjs'), 'cold-start'];
+  const layered = (on: TestCluster, ...systems: string[]) => {
+    const once = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1'];
+    return measured(on, [...systems, pod('hami', on.template('hami', hami))], ['exec', ...once, '--', ...task]);
+  };
+  const measureLayered = () => {
+    const on = cluster();
+    return layered(on, pod('plain', on.template('plain')));
+  };
+  const measureInactive = () => layered(cluster([], { layer: undefined }));
 
   /** With and without an unhooked pod, one comparison after the other. */
   async function measureFromElsewhere() {
@@ -321,7 +332,24 @@ describe.skipIf(cannot)('pods', () => {
     );
   });
 
-  it('run programs, whose proof is said to be missing', () => {
+  it('run programs that are proven inside, on the bare driver and under a layer', () => {
+    for (const [round] of proven?.document.systems ?? []) {
+      expect(round?.metrics.find(({ id }) => id.endsWith('/wall'))).toMatchObject({ status: 'ok' });
+      expect(round?.system.processes).toEqual({ proven: 1, of: 1 });
+    }
+    expect(proven?.document.systems[1]?.[0]?.system.layer).toMatchObject({ path: layer, active: true });
+    expect(proven?.code).toBe(0);
+  });
+
+  it('run no program where the layer that they ask for is not active', () => {
+    expect(outcomeOf(inactive as Measured, 'hami')).toMatchObject({
+      status: 'invalid',
+      reason: expect.stringContaining('what the template asks for is there'),
+    });
+    expect(inactive?.code).toBe(5);
+  });
+
+  it('run programs that are linked statically, whose proof is said to be missing', () => {
     const [round] = executed?.document.systems[0] ?? [];
     expect(round?.metrics.find(({ id }) => id.endsWith('/wall'))).toMatchObject({ status: 'ok' });
     expect(round?.system.processes).toEqual({ proven: 0, of: 1 });

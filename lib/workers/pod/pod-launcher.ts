@@ -19,8 +19,8 @@ interface PodPlace {
   node: string;
   package: string;
   isSecret: (variable: string) => boolean;
-  /** Runs a command in the pod until it has ended; never rejects. */
-  runInside: (pod: string, command: readonly string[]) => Promise<void>;
+  /** Runs a command in the pod until it has ended, and answers what it printed; null if it failed. Never rejects. */
+  runInside: (pod: string, command: readonly string[]) => Promise<string | null>;
   /** What the cluster says of a pod that is not well; null where it says nothing. */
   reason: (pod: string) => Promise<string | null>;
 }
@@ -55,7 +55,7 @@ export class PodLauncher implements Launcher {
     const { clientEnvironment, runInside, reason } = this.#place;
     const client = local.start(argv, { environment: clientEnvironment, cwd: '/' });
     return new PodProcess(client, {
-      signal: (name) => runInside(pod, this.#signalling(mark, name)),
+      signal: async (name) => void (await runInside(pod, this.#signalling(mark, name))),
       reason: () => reason(pod),
     });
   }
@@ -76,6 +76,11 @@ export class PodLauncher implements Launcher {
     };
   }
 
+  runBeside(module: string, args: readonly string[], { environment }: LaunchOptions): Promise<string | null> {
+    const { node, runInside } = this.#place;
+    return runInside(podIn(environment), [node, this.pathOf(module), ...args]);
+  }
+
   #signalling(mark: string, name: NodeJS.Signals): string[] {
     const { node, package: root } = this.#place;
     return [node, join(root, 'dist/workers/pod/signal-marked.js'), mark, name];
@@ -83,8 +88,7 @@ export class PodLauncher implements Launcher {
 
   #command(command: readonly string[], environment: NodeJS.ProcessEnv, isInteractive: boolean) {
     const { kubectl, container, isSecret } = this.#place;
-    const pod = environment[POD_VARIABLE];
-    if (pod === undefined) throw new BenchError('SYSTEM', 'No pod runs for this process: its tenant was not prepared.');
+    const pod = podIn(environment);
     const variables = Object.entries(environment).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
     );
@@ -101,4 +105,10 @@ export class PodLauncher implements Launcher {
     const argv = [...kubectl, 'exec', ...options, pod, '--', 'env', ...given, ...command];
     return { pod, argv, mark };
   }
+}
+
+function podIn(environment: NodeJS.ProcessEnv): string {
+  const pod = environment[POD_VARIABLE];
+  if (pod === undefined) throw new BenchError('SYSTEM', 'No pod runs for this process: its tenant was not prepared.');
+  return pod;
 }

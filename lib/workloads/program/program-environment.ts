@@ -35,9 +35,12 @@ export async function programEnvironment(
   if (system.whyNoPrograms !== undefined) return { refused: system.whyNoPrograms };
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
-  const taken = [...Object.keys(system.settings), ...always, ...(system.picksGpu ? [VISIBLE] : [])].find((name) =>
-    Object.hasOwn(own, name),
-  );
+  const taken = [
+    ...Object.keys(system.settings),
+    ...Object.keys(system.injected ?? {}),
+    ...always,
+    ...(system.picksGpu ? [VISIBLE] : []),
+  ].find((name) => Object.hasOwn(own, name));
   if (taken !== undefined) return { refused: `${taken} is set by ${system.name}: remove it from the workload` };
   const environment = { ...onlyGpus(gpus), ...system.environment(tenant), ...own };
   if (simulatedDriver === null) return { environment };

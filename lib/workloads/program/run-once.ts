@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { witnessLibrary } from '../../native/load.js';
 import { GRACE_MS, leftText, type Outcome, type Used } from '../../workers/kept-program.js';
-import type { Launcher, RemoteCommand } from '../../workers/launcher.js';
+import type { Launcher, RemoteCommand, RemotePlace } from '../../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from '../metrics/extract.js';
 import { type Checkpointed, notCheckpointed } from '../checkpoint/checkpoint-turn.js';
 import type { RotatingProgram } from '../../checkpoint/rotating-program.js';
@@ -21,7 +21,8 @@ import { phasesOf, type RunPhase, withinReady } from './run-phases.js';
 import type { SeenProcess } from '../proof/seen-process.js';
 import { startProgram, type StartedProgram } from './started-program.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
-import { type Witness, witnessOf } from '../proof/witness.js';
+import { type Witness, type Witnessed, witnessOf } from '../proof/witness.js';
+import { witnessBeside } from '../proof/witness-beside.js';
 import type { Readiness, Workload } from '../workload-type.js';
 
 export interface RunRequest {
@@ -94,15 +95,20 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   const before = await fileStates(workload.metrics, workload.cwd);
   const { launcher, argvPrefix, environment, checkpoints } = request;
   const isBoxed = checkpoints instanceof BoxedCheckpoints;
-  const options = { environment, cwd: workload.cwd };
+  const witness = isBoxed ? null : await witnessIn(launcher, environment);
+  const options = { environment: witness ? witness.variables(environment) : environment, cwd: workload.cwd };
   const remote = isBoxed ? null : (launcher.remote?.([...argvPrefix, ...workload.argv], options) ?? null);
-  // What is in a container is looked at from outside: its image may have another C library.
-  const witness = remote || isBoxed ? null : await witnessOf(witnessLibrary());
   try {
-    return await startedRun(request, { before, witness, remote });
+    return await startedRun(request, { before, witness, remote, environment: options.environment });
   } finally {
     await witness?.remove();
   }
+}
+
+/** What is in a container is looked at from outside: its image may have another C library. */
+async function witnessIn(launcher: Launcher, environment: NodeJS.ProcessEnv): Promise<Witness | null> {
+  if (launcher.runBeside) return witnessBeside(launcher.runBeside.bind(launcher), environment);
+  return launcher.remote ? null : witnessOf(witnessLibrary());
 }
 
 /** Counts processes that neither the watch nor the witness looked at. */
@@ -116,14 +122,19 @@ interface Beginning {
   witness: Witness | null;
   /** How the program is started elsewhere; null for a program that is started on this machine. */
   remote: RemoteCommand | null;
+  /** That of the program, with its witness. */
+  environment: NodeJS.ProcessEnv;
 }
 
-async function startedRun(request: RunRequest, { before, witness, remote: command }: Beginning): Promise<Run> {
-  const { workload, argvPrefix, environment, logs, signal, checkpoints, turns, onOutput } = request;
+async function startedRun(
+  request: RunRequest,
+  { before, witness, remote: command, environment }: Beginning,
+): Promise<Run> {
+  const { workload, launcher, argvPrefix, logs, signal, checkpoints, turns, onOutput } = request;
   const started = startProgram({
     command: [...argvPrefix, ...workload.argv],
     cwd: workload.cwd,
-    environment: witness ? witness.variables(environment) : environment,
+    environment,
     remote: command,
     checkpoints,
     turns,
@@ -151,8 +162,10 @@ async function startedRun(request: RunRequest, { before, witness, remote: comman
   const watched = watch?.stop() ?? NOTHING_WATCHED;
   const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
   signal.throwIfAborted();
-  const witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
-  const seen = [...witnessed.processes, ...watched.processes];
+  const witnessed: Witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
+  const pod = remote && launcher.runBeside ? podOf(remote.where(), witnessed) : null;
+  // Below the keeper is only what reaches the pod.
+  const seen = pod ? witnessed.processes : [...witnessed.processes, ...watched.processes];
   const words = captured.stderr.lastWords() || captured.stdout.lastWords();
   const unended = ending?.left ?? null;
   const failure =
@@ -181,7 +194,7 @@ async function startedRun(request: RunRequest, { before, witness, remote: comman
     proof: await proofOf(seen, {
       ...request.expected,
       unread: witnessed.unread + unseenOf(watched, seen),
-      ...(remote && { container: remote.where() }),
+      ...(pod ? { pod } : remote && { container: remote.where() }),
       ...(isMps && {
         mps: {
           pipes: environment[PIPES] ?? '',
@@ -198,6 +211,8 @@ async function startedRun(request: RunRequest, { before, witness, remote: comman
       checkpoints?.done ?? (request.uncheckpointed === undefined ? null : notCheckpointed(request.uncheckpointed)),
   };
 }
+
+const podOf = ({ name }: RemotePlace, { hooking = [], failed = null }: Witnessed) => ({ name, hooking, failed });
 
 type StopReason = 'timeout' | 'ready' | 'abort' | 'enough';
 

@@ -2,19 +2,26 @@
  * Whether the processes of a program were under its system: by the files that were mapped in them, and by who owned the
  * driver's functions there, compared with a worker in the same environment that was proven in the same round.
  */
-import { basename } from 'node:path';
 import type { Interceptor } from '../../systems/proof/interception.js';
-import { exportedSymbols } from '../../systems/proof/elf.js';
 import { sameFile } from '../../systems/proof/ld-preload.js';
 import { type Container, type FirstProcess, namespacesOf } from '../../workers/container/container.js';
 import { instanceProof, type PlacedProcesses } from './instance-processes.js';
 import { type MpsClients, mpsProof } from './mps-clients.js';
+import { hooks } from './hooking-files.js';
 import { escapeIn, interceptedIn, isComparable } from './driver-owners.js';
 import { type ProcessProof, worstOf } from './proof-state.js';
-import { isDriver, isForked, isWitness, type SeenProcess, usesGpu, who } from './seen-process.js';
+import { isForked, isWitness, type SeenProcess, usesGpu, who } from './seen-process.js';
 
 /** A container as its processes are seen from outside. */
 type ContainerSeen = Pick<Container, 'id' | 'name'> & { first: Pick<FirstProcess, 'pid' | 'namespaces'> | null };
+
+interface PodSeen {
+  name: string;
+  /** Which of the files that were mapped could be a layer. */
+  hooking: readonly string[];
+  /** Why nothing could be looked at; null: nothing was in the way. */
+  failed: string | null;
+}
 
 export interface Expected {
   /** Name of the system that the program should be under. */
@@ -32,6 +39,8 @@ export interface Expected {
   intercepted?: Pick<Interceptor, 'byPath'> | null;
   /** The container of the program; absent if it was started on this machine itself. */
   container?: ContainerSeen;
+  /** The pod of the program, where only its witness could look; absent if it was started elsewhere. */
+  pod?: PodSeen;
   /** Number of further processes that were noticed and not looked at. Default: 0. */
   unread?: number;
   /** What is known of the program's processes as clients of MPS, under a system with a daemon. */
@@ -41,9 +50,6 @@ export interface Expected {
   /** Where the program's processes were, under such a system. */
   placed?: PlacedProcesses;
 }
-
-/** Whether a file is part of the C library, which exports dlsym itself and is no layer. */
-const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
 
 /** Counts processes; one may have been seen several times. */
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
@@ -58,6 +64,7 @@ export async function proofOf(seen: readonly SeenProcess[], expected: Expected):
 }
 
 async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  if (expected.pod) return inPod(seen, expected, expected.pod);
   if (expected.container) return inContainer(seen, expected, expected.container);
   if (seen.length === 0)
     return {
@@ -97,6 +104,21 @@ function inContainer(
   if (own.length === 0) return { state: 'unproven', detail: `no process was seen in ${where}: it ended at once` };
   const { state, detail } = underLayer(own, layer, intercepted);
   return { state, detail: `${detail}, in ${where}` };
+}
+
+/** Proves the processes of a pod, in which a worker was proven to have the card and the limits. */
+function inPod(
+  seen: readonly SeenProcess[],
+  { layer, intercepted, isBare }: Expected,
+  { name, hooking, failed }: PodSeen,
+): ProcessProof {
+  const said = ({ state, detail }: ProcessProof) => ({ state, detail: `${detail}, in pod ${name}` });
+  if (failed !== null) return said({ state: 'unproven', detail: `not checked: ${failed}` });
+  if (seen.length === 0)
+    return said({ state: 'unproven', detail: 'not checked: no process loaded the witness: it is statically linked' });
+  if (layer !== null) return said(underLayer(seen, layer, intercepted));
+  if (!isBare) return said({ state: 'unproven', detail: 'not checked: clients of MPS cannot be listed' });
+  return said(bareWith(seen, (file) => hooking.includes(file)));
 }
 
 function underLayer(seen: readonly SeenProcess[], layer: string, intercepted: Expected['intercepted']): ProcessProof {
@@ -150,25 +172,18 @@ function whyNot({ owners, files }: SeenProcess, intercepted: Intercepted): strin
   return 'its main thread did not end it by exit()';
 }
 
-/** Whether a file hooks the driver, for all runs: libraries do not change while they are measured. */
-const known = new Map<string, Promise<boolean>>();
-const MOST_KNOWN = 20_000;
-
-async function hooks(file: string): Promise<boolean> {
-  if (isDriver(file) || isLibc(file) || file.startsWith('/dev/')) return false;
-  if (known.size > MOST_KNOWN) known.clear();
-  const asked =
-    known.get(file) ??
-    exportedSymbols(file).then((names) => names !== null && (names.has('cuInit') || names.has('dlsym')));
-  known.set(file, asked);
-  return asked;
+async function bare(seen: readonly SeenProcess[]): Promise<ProcessProof> {
+  const hooking = new Set<string>();
+  for (const { files } of seen) for (const file of files) if (await hooks(file)) hooking.add(file);
+  return bareWith(seen, (file) => hooking.has(file));
 }
 
-async function bare(seen: readonly SeenProcess[]): Promise<ProcessProof> {
-  for (const each of seen)
-    for (const file of each.files)
-      if (await hooks(file))
-        return { state: 'outside', detail: `${file} is mapped in ${who(each)}, and exports what a GPU layer exports` };
+function bareWith(seen: readonly SeenProcess[], isHooking: (file: string) => boolean): ProcessProof {
+  for (const each of seen) {
+    const file = each.files.find(isHooking);
+    if (file !== undefined)
+      return { state: 'outside', detail: `${file} is mapped in ${who(each)}, and exports what a GPU layer exports` };
+  }
   for (const each of seen) {
     const why = each.owners ? interceptedIn(each.owners) : null;
     if (why !== null) return { state: 'outside', detail: `in ${who(each)}, ${why}` };

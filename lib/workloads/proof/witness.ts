@@ -12,11 +12,21 @@ import type { SeenProcess } from './seen-process.js';
 
 const MOST_RECORDS = 4_000;
 
+export interface Witnessed {
+  processes: SeenProcess[];
+  /** Number of records beyond the first 4000. */
+  unread: number;
+  /** Which of the files could be a layer, where they are not on this machine. */
+  hooking?: readonly string[];
+  /** Why nothing could be looked at; null or absent: nothing was in the way. */
+  failed?: string | null;
+}
+
 export interface Witness {
   /** Adds the variables that load the witness to an environment. */
   variables: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
-  /** Reads the records, once all processes have ended. `unread`: number of records beyond the first 4000. */
-  seen: () => Promise<{ processes: SeenProcess[]; unread: number }>;
+  /** Reads the records, once all processes have ended. */
+  seen: () => Promise<Witnessed>;
   remove: () => Promise<void>;
 }
 
@@ -40,7 +50,7 @@ export async function witnessOf(library: string | null): Promise<Witness | null>
  * Reads the records: one for each program that a process was, with the files that were mapped at its start and its
  * exit.
  */
-async function seenIn(folder: string): Promise<{ processes: SeenProcess[]; unread: number }> {
+export async function seenIn(folder: string): Promise<Witnessed> {
   const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
   const seen: SeenProcess[] = [];
   for (const name of names.slice(0, MOST_RECORDS)) {

@@ -132,6 +132,44 @@ describe('the processes of a program', () => {
     expect(await proofOf(all, expected)).toEqual({ state: 'unproven', detail: expect.stringMatching(detail) });
   });
 
+  describe('in a pod', () => {
+    const pod = { name: 'gvb-1', hooking: [] as string[], failed: null };
+    const bare: Expected = { system: 'p', layer: null, isBare: true, pod };
+    const under: Expected = { ...layered, pod };
+
+    it.each([
+      ['proven', 'nothing could be a layer', [seen({ files: [driver] })], bare, /^no layer is mapped in any of 1/],
+      [
+        'outside',
+        'a file could be one there',
+        [seen()],
+        { ...bare, pod: { ...pod, hooking: [process.execPath] } },
+        / is mapped in process 7 \(prog\), and exports/,
+      ],
+      [
+        'proven',
+        'the layer intercepts',
+        [seen({ files: [layer, driver], owners: owning('cuLaunchKernel') })],
+        under,
+        /where it intercepts as in a worker/,
+      ],
+      ['outside', 'the driver was used without it', [seen({ files: [driver] })], under, /used the driver without/],
+      ['unproven', 'none loaded the witness', [], bare, /^not checked: no process loaded the witness/],
+      [
+        'unproven',
+        'nothing could be written',
+        [],
+        { ...bare, pod: { ...pod, failed: 'no file' } },
+        /^not checked: no file/,
+      ],
+      ['unproven', 'there is MPS', [seen()], { ...bare, isBare: false }, /^not checked: clients of MPS/],
+    ] as const)('are %s where %s', async (state, _, all, expected, detail) => {
+      const found = await proofOf(all, expected);
+      expect(found).toEqual({ state, detail: expect.stringMatching(detail) });
+      expect(found.detail).toMatch(/, in pod gvb-1$/);
+    });
+  });
+
   it('are unproven where there were more than could be looked at, and outside as before', async () => {
     expect(await proofOf([seen()], { ...native, unread: 3 })).toEqual({
       state: 'unproven',

@@ -108,7 +108,10 @@ export class PodSystem implements System {
       node,
       package: options.package,
       isSecret,
-      runInside: async (pod, command) => void (await this.#kubectl.inside(pod, template.container, command)),
+      runInside: async (pod, command) => {
+        const { exit, stdout } = await this.#kubectl.inside(pod, template.container, command);
+        return exit === 0 ? stdout : null;
+      },
       reason: async (name) => (await this.#named(name)?.whyOver()) ?? null,
     });
   }
@@ -131,6 +134,14 @@ export class PodSystem implements System {
 
   ownGpu(): TrueGpu | undefined {
     return this.#ownGpu;
+  }
+
+  get isBare(): boolean {
+    return ['whole', 'mig'].includes(this.#ready.adopted.mechanism);
+  }
+
+  get injected(): Readonly<Record<string, string>> {
+    return this.#ready.adopted.injected;
   }
 
   environment({ id }: Tenant = SOLE_TENANT): NodeJS.ProcessEnv {
