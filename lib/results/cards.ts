@@ -1,5 +1,5 @@
 /** On which cards the rounds of two systems ran: only those on one card are compared, because cards of one model differ. */
-import type { ComparisonDocument, RunDocument } from './document.js';
+import type { RunDocument, SeveralCards } from './document.js';
 
 /** Whether a GPU's name is that of a MIG instance. */
 export const isInstance = (name: string): boolean => /^MIG-/i.test(name);
@@ -16,7 +16,6 @@ export function areOnOneCard(one: RunDocument, other: RunDocument): boolean {
 export const cardsOfPairs = (rounds: readonly RunDocument[]): string[] => rounds.map((round) => cardOf(round) ?? '');
 
 type Arms = readonly (RunDocument | undefined)[];
-type SeveralCards = NonNullable<ComparisonDocument['cards']>[number];
 
 /** Every system against each one before it, where their rounds ran on several cards; rounds are numbered from 1. */
 export function severalCards(systems: readonly Arms[]): SeveralCards[] {

@@ -634,6 +634,7 @@ export const comparisonDocumentSchema = named(
 
 export type Effect = v.InferOutput<typeof effectSchema>;
 export type ProgramCost = v.InferOutput<typeof programCostSchema>;
+export type SeveralCards = v.InferOutput<typeof severalCardsSchema>;
 export type CallEffect = v.InferOutput<typeof callEffectSchema>;
 export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
 export type Status = MetricResult['status'];
