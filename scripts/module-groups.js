@@ -22,6 +22,7 @@ export function groupsOf(dist) {
   return [
     [
       'worker',
+      'native/confined',
       'native/load',
       'native/session',
       'workers/serve',

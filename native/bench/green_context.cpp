@@ -33,6 +33,7 @@ abi::CUgreenCtx make_green_context(const Cuda& cuda, abi::CUdevice device, SmRes
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): a device, and a number of multiprocessors.
 SmResource part_from(const Cuda& cuda, abi::CUdevice device, unsigned wanted) {
   const SmResource all = all_multiprocessors(cuda, device);
   SmResource part, rest;
@@ -43,6 +44,7 @@ SmResource part_from(const Cuda& cuda, abi::CUdevice device, unsigned wanted) {
   return part;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): a device, and a number of multiprocessors.
 SmResource part_within(const Cuda& cuda, abi::CUdevice device, unsigned most) {
   const SmResource all = all_multiprocessors(cuda, device);
   const auto split = cuda.require(cuda.api.cuDevSmResourceSplitByCount, "cuDevSmResourceSplitByCount");

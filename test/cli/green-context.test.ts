@@ -1,5 +1,4 @@
 /** The system `green-context` on simulated cards, and drivers that only seem to set a part of a card apart. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, emptyFolder, parseComparison } from './command.js';
@@ -48,19 +47,6 @@ describe('green-context', () => {
     expect(code).toBe(5);
     expect(result()).toMatchObject({ status: 'invalid', value: null });
     expect(result()?.reason).toMatch(says);
-  });
-
-  it('publishes nothing of a process that entered none', async () => {
-    const file = join(emptyFolder(), 'forget.cjs');
-    writeFileSync(file, 'delete process.env.GVB_GREEN_MULTIPROCESSORS;\n');
-    const outcome = await command(
-      ['compare', 'OH-002', '--simulate', '--tier', 'quick', '--rounds', '1', '--iterations', '20', '--json', '-',
-        ...['--system', 'native', '--system', 'green-context:sm=50', '--output', join(emptyFolder(), 'out')]], // prettier-ignore
-      { NODE_OPTIONS: `--require=${file}` },
-    );
-    expect(outcome.code).toBe(5);
-    const [, rounds] = parseComparison(outcome.stdout).systems;
-    expect(rounds?.[0]?.metrics[0]?.reason).toMatch(/it is in none/);
   });
 
   it.each([

@@ -98,7 +98,7 @@ describe.concurrent('mps', () => {
   });
 
   it.each<[string, string | null, number, RegExp]>([
-    ['is not mounted', null, 2, /dmem\.capacity is not there: .*kernel from 6\.14/],
+    ['is not mounted', null, 2, /no cgroup from .* up has dmem\.capacity: .*kernel from 6\.14/],
     ['has no memory of the driver', 'drm/0000:01:00.0/vram0 1024', 2, /lists no memory of the NVIDIA driver: .*R615/],
     ['has another GPU', 'nvidia/0000:09:00.0/vidmem 1024', 5, /no region of the GPU at 0000:01:00\.0/],
     [
