@@ -128,13 +128,13 @@ async function coordinatorPercent() {
     stdio: 'ignore',
     detached: true,
   });
+  const ended = new Promise((done) => child.once('close', done));
   try {
     await sleep(WARM_UP_MS);
     const [from, began] = [cpuMsOf(child.pid), performance.now()];
     await sleep(LOOK_MS);
     return (100 * (cpuMsOf(child.pid) - from)) / (performance.now() - began);
   } finally {
-    const ended = new Promise((done) => child.once('close', done));
     child.kill('SIGINT');
     await ended;
   }

@@ -7,6 +7,7 @@ const GUARDIANS = [
   'checkpoint/checkpoint-guardian',
   'systems/kinds/container/container-guardian',
   'systems/kinds/mps/mps-guardian',
+  'systems/kinds/nvshare/nvshare-guardian',
   'systems/kinds/pod/pod-guardian',
   'workers/pod/signal-marked',
 ];

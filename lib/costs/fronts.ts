@@ -5,6 +5,7 @@
 import type { ComparisonDocument, RunDocument } from '../results/document.js';
 import { grouped } from '../results/text/grouped.js';
 import { fitting } from '../results/text/quantity.js';
+import { areOnOneCard } from '../results/cards.js';
 import { besides } from '../results/rounds.js';
 import type { MetricDefinition } from '../metrics/core/metric.js';
 import { countedBy, type Per, pers } from '../metrics/core/per.js';
@@ -154,11 +155,17 @@ function isShownAhead(a: Placed, b: Placed): boolean {
   return ownLatency[1] < otherLatency[0] && ownRate[0] > otherRate[1];
 }
 
+/** Whether rounds ran beside each other, and none of them on another card. */
+function areBeside(own: readonly RunDocument[], other: readonly RunDocument[]): boolean {
+  const [first] = besides(own, other).flat();
+  return first !== undefined && [...own, ...other].every((round) => areOnOneCard(first, round));
+}
+
 function standing({ isReference, rounds, ...point }: Placed, index: number, all: readonly Placed[]): FrontPoint {
   const own = all[index] as Placed;
-  // Results of different sessions are not compared.
+  // Results of different sessions or cards are not compared.
   const candidates = all.flatMap((other, i) =>
-    other.isReference || i === index || besides(rounds, other.rounds).length === 0 ? [] : [{ other, i }],
+    other.isReference || i === index || !areBeside(rounds, other.rounds) ? [] : [{ other, i }],
   );
   const ahead = isReference ? [] : candidates.filter(({ other }) => isAhead(other, own));
   const isShown = ahead.some(({ other }) => isShownAhead(other, own));

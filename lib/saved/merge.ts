@@ -16,6 +16,7 @@ import { cudaVersion } from '../results/text/cuda-version.js';
 import { byMetricId } from '../results/metric-order.js';
 import { hashText, isOfPrograms, programsOf } from '../results/recorded-programs.js';
 import { bytes } from '../results/text/plain.js';
+import { severalCardsText } from '../results/cards.js';
 import { violationsOf } from '../results/violations.js';
 import { placeOf } from '../results/rounds.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
@@ -237,7 +238,14 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     violations: documents.flatMap(violationsOf),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
   } satisfies ComparisonDocument;
-  return ranked(judged(merged));
+  return ranked(withCardsOf(comparisons, judged(merged)));
+}
+
+/** Rounds have other numbers now. */
+function withCardsOf(comparisons: readonly ComparisonDocument[], merged: ComparisonDocument): ComparisonDocument {
+  const texts = ({ cards }: ComparisonDocument) => (cards ?? []).map(severalCardsText);
+  const before = comparisons.flatMap(texts);
+  return { ...merged, warnings: [...merged.warnings.filter((each) => !before.includes(each)), ...texts(merged)] };
 }
 
 /** The earliest schema version. */

@@ -21,8 +21,8 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     system: { ...run.system, name: label(run.system.name) },
   });
   if (!isComparison(document)) return round(document);
-  const { plan, systems, effects, pairs, callEffects, programCosts, prices, rankings, computeLimits, violations } =
-    document;
+  const { plan, systems, effects, pairs, cards, callEffects, programCosts, prices, rankings } = document;
+  const { computeLimits, violations } = document;
   const about = <R extends { system: string }>(row: R): R => ({ ...row, system: label(row.system) });
   const both = (effect: Effect): Effect => ({ ...about(effect), baseline: label(effect.baseline) });
   return {
@@ -31,6 +31,7 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     systems: systems.map((rounds) => rounds.map(round)),
     effects: effects.map(both),
     pairs: pairs.map(both),
+    ...(cards && { cards: cards.map((each) => ({ ...about(each), baseline: label(each.baseline) })) }),
     ...(callEffects && { callEffects: callEffects.map(about) }),
     ...(programCosts && { programCosts: programCosts.map(about) }),
     ...(prices && { prices: { ...prices, systems: prices.systems.map(about) } }),

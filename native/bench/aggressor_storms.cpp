@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "bench/aggressor_item.h"
+#include "bench/green_context.h"
 
 namespace gvb {
 
@@ -226,6 +227,7 @@ class Allocations : public AggressorItem {
 class Contexts : public AggressorItem {
  public:
   explicit Contexts(const AggressorTools& tools) : session_(tools.session), cuda_(tools.cuda()) {
+    if (sessions_are_confined()) throw Missing{"a second context would have the whole device"};
     constexpr size_t kContextBytes = size_t{1} << 30;  // more than a context takes
     if (tools.budget() < kContextBytes)
       throw Missing{"only " + in_mib(tools.budget()) + " may be taken, and a second context takes up to " +

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "bench/block_counter.h"
+#include "bench/green_context.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -13,6 +14,7 @@ constexpr unsigned kSyncEvery = 64;  // launches between two waits; with a full 
 class SecondContext {
  public:
   explicit SecondContext(const DeviceSession& session) : cuda_(session.cuda), first_(session.context.get()) {
+    require_unconfined("cuCtxCreate makes a context on the whole device");
     GVB_CALL(cuda_, "creating a second context", cuCtxCreate_v2, &context_, abi::CU_CTX_SCHED_SPIN, session.device);
   }
   ~SecondContext() {

@@ -1,5 +1,6 @@
 #include "bench/driver_alone.h"
 
+#include "bench/green_context.h"
 #include "bench/paired_function.h"
 
 namespace gvb {
@@ -46,6 +47,7 @@ std::vector<const char*> functions_of(AllocationApi api) {
 }  // namespace
 
 DeviceSession& driver_alone(DeviceSession& session, AllocationApi api) {
+  require_unconfined("a second session would be in another one");
   for (const char* function : functions_of(api)) static_cast<void>(paired_pointers(session, function));
   return session.kept<DriverAlone>().session();
 }

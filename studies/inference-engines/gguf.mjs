@@ -144,7 +144,7 @@ function weights(bytes, columns) {
 const ones = Buffer.from(new Float32Array(hidden).fill(1).buffer);
 
 const unfinished = `${file}.unfinished`;
-const to = openSync(unfinished, 'wx');
+const to = openSync(unfinished, 'w');
 try {
   const put = (buffer) => {
     for (let from = 0; from < buffer.length;) from += writeSync(to, buffer, from);

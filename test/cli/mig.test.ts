@@ -175,7 +175,7 @@ describe('exec on an instance', () => {
   }
 
   // NVML is asked ten times a second.
-  const held = '1500';
+  const held = '3000';
 
   it.each([
     ['the bare driver', 'mig:profile=1g.18gb'],

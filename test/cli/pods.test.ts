@@ -313,6 +313,7 @@ describe.skipIf(cannot)('pods', () => {
       [0, 1, 0, 1],
       [0, 1, 0, 0],
     ]);
+    expect(systems.flat().map(({ system }) => system.processes)).toEqual(Array(8).fill({ proven: 1, of: 1 }));
     const effect = effects.find(({ metric }) => /rate$/.test(metric));
     // The system's rates against the baseline's within the rounds that both had on one card; less is worse.
     const within = [0, 1, 2].map((round) => Math.log((rates[0]?.[round] ?? 0) / (rates[1]?.[round] ?? 0)));

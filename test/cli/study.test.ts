@@ -187,6 +187,8 @@ tables:
     const own = small();
     const output = join(own, 'out');
     const given = ['study', own, '--output', output, '--simulate', '--set', 'which=OH-002', '--step', 'call'];
+    const wrong = await command(given.map((each) => each.replace('OH-002', 'OH-9')));
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/\| call \| failed \|/) });
     mkdirSync(join(output, 'call'), { recursive: true });
     writeFileSync(join(output, 'call/summary.json'), '{}');
     const first = await command(given);

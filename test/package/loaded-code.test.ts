@@ -60,6 +60,7 @@ it.each([
   'checkpoint/checkpoint',
   'systems/kinds/container/container',
   'systems/kinds/mps/mps',
+  'systems/kinds/nvshare/nvshare',
   'systems/kinds/pod/pod',
 ])('the guardian %s loads no more than guardians need', (name) => {
   const loaded = [...loadedWith(`${name}-guardian.js`)].filter((each) => each.startsWith('chunks/'));

@@ -16,7 +16,7 @@ import { closedPort, openPort } from '../ports.js';
 import { processesOf } from '../processes.js';
 import { temporaryFolder } from '../temporary.js';
 
-const native = { system: 'native', kind: 'native', layer: null };
+const native = { system: 'native', isBare: true, layer: null };
 const node = process.execPath;
 
 const workload = (argv: readonly string[], change: Partial<Workload> = {}): Workload => ({
@@ -327,7 +327,7 @@ describe('a program that serves', () => {
 
 describe('the processes of a run', () => {
   const layer = interposerLibrary() as string;
-  const mine = { system: 'mine', kind: 'custom', layer };
+  const mine = { system: 'mine', layer };
   const uses = { LD_LIBRARY_PATH: simulatedDriverFolder() ?? '', GVB_SIM: 'region=run-once' };
   /** Loads the driver, and lives long enough to be looked at from outside. */
   const addon = join(packageRoot, 'build/Release/gpu_virt_bench.node');

@@ -121,7 +121,7 @@ async function measure(own: Study, chosen: readonly PlannedStep[], measuring: Me
   checkTemporary();
   for (const step of chosen) {
     const command = commandOf(step, raw);
-    const earlier = record.steps.find(({ name, status }) => name === step.name && status !== 'unsupported');
+    const earlier = record.steps.find(({ name }) => name === step.name);
     const isKept = earlier?.status === 'ok' || (await isBegun(join(output, step.name)));
     if (earlier && isKept && JSON.stringify(earlier.command) !== JSON.stringify(command))
       throw new UsageError(`Step ${step.name} was ${earlier.status === 'ok' ? 'measured' : 'begun'} by another command in ${quoted(output)}: name another folder with --output.`); // prettier-ignore

@@ -56,7 +56,7 @@ const side = count('Side of the matrices');
 const details = v.strictObject({
   side,
   computeCapability: text('Compute capability of the GPU'),
-  multiprocessors: count('Multiprocessors of the GPU'),
+  multiprocessors: count('Multiprocessors that the process may use'),
   rounds: count('Rounds of batches of every format in turn: the samples'),
   formats: rows(v.union([measuredRow, missingRow]), 'A row per format'),
   sanity: rows(

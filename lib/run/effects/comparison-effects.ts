@@ -77,13 +77,14 @@ function measuredIn(metric: Directed, system: Arms, baseline: Arms): Measured {
     const both = roundOf(metric, a, b, isAgainstNative);
     const implausible = isAgainstNative && a && b ? (metric.besideNative?.(a, b) ?? null) : null;
     const unlike = both && a && b ? (unlikeConditions(metric, [a.details, b.details]) ?? implausible) : null;
-    invalid ??= unlike;
-    if (!both || mixed !== null || unlike !== null) continue;
+    if (!both || mixed !== null) continue;
     const [own, other] = documents as [RunDocument, RunDocument];
-    if (areOnOneCard(own, other)) {
+    if (!areOnOneCard(own, other)) leftOut++;
+    else if (unlike !== null) invalid ??= unlike;
+    else {
       rounds.push(both);
       measuredOn.push(own);
-    } else leftOut++;
+    }
   }
   if (leftOut > 0 && rounds.length < FEWEST_PAIRS)
     invalid ??= `both ran on one card in ${rounds.length} of ${rounds.length + leftOut} rounds, ${FEWEST_PAIRS} are needed: measure more rounds, or bind the pods to a card`;

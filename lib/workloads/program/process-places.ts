@@ -28,18 +28,17 @@ export class ProcessPlaces {
     await this.#looking;
   }
 
-  /** Ends with the first look that fails: what was seen until then is kept. */
+  /** A look that fails is not counted, and the next one may succeed. */
   async #look({ simulatedDriver }: Target, intervalMs: number): Promise<void> {
     const { signal } = this.#over;
-    try {
-      while (!signal.aborted) {
-        for (const { uuid, processes } of await loadAddon().processesByPlace({ simulatedDriver }))
-          for (const { pid } of processes ?? []) this.#places.set(pid, (this.#places.get(pid) ?? new Set()).add(uuid));
-        this.#looks++;
-        await sleep(intervalMs, undefined, { signal });
-      }
-    } catch {
-      return;
+    while (!signal.aborted) {
+      const listed = await loadAddon()
+        .processesByPlace({ simulatedDriver })
+        .catch(() => null);
+      for (const { uuid, processes } of listed ?? [])
+        for (const { pid } of processes ?? []) this.#places.set(pid, (this.#places.get(pid) ?? new Set()).add(uuid));
+      if (listed) this.#looks++;
+      await sleep(intervalMs, undefined, { signal }).catch(() => {});
     }
   }
 }

@@ -116,9 +116,17 @@ function inPod(
   if (failed !== null) return said({ state: 'unproven', detail: `not checked: ${failed}` });
   if (seen.length === 0)
     return said({ state: 'unproven', detail: 'not checked: no process loaded the witness: it is statically linked' });
-  if (layer !== null) return said(underLayer(seen, layer, intercepted));
-  if (!isBare) return said({ state: 'unproven', detail: 'not checked: clients of MPS cannot be listed' });
-  return said(bareWith(seen, (file) => hooking.includes(file)));
+  if (layer === null && !isBare)
+    return said({ state: 'unproven', detail: 'not checked: clients of MPS cannot be listed' });
+  const found =
+    layer === null ? bareWith(seen, (file) => hooking.includes(file)) : underLayer(seen, layer, intercepted);
+  // A process that did not load the witness leaves no trace, such as one that was started without LD_PRELOAD.
+  if (found.state === 'proven' && !seen.some(usesGpu))
+    return said({
+      state: 'unproven',
+      detail: 'not checked: no process that loaded the witness used the GPU, and others cannot be seen',
+    });
+  return said(found);
 }
 
 function underLayer(seen: readonly SeenProcess[], layer: string, intercepted: Expected['intercepted']): ProcessProof {

@@ -1,5 +1,6 @@
 /** The runs of one workload in one round of one system: set-up, warm-ups, runs, repeats, tear-down. */
 import type { MeasuredRun } from '../program/measured-run.js';
+import { isInstance } from '../../results/cards.js';
 import type { Check } from '../../results/document.js';
 import { ownServers } from '../../environment/mps.js';
 import { percent } from '../../environment/machine-health.js';
@@ -314,7 +315,7 @@ export function expectedOf({ system, proofs }: MeasureContext, tenant?: Tenant):
     system: system.name,
     usesMps: system.usesMps === true,
     isBare: system.isBare === true,
-    ...(own && { instance: own.uuid }),
+    ...(own && isInstance(own.uuid) && { instance: own.uuid }),
   };
   if (!proofs.reference || !layer?.active) return { ...expected, layer: null };
   const intercepted = interceptors(proofs.reference.description.provenance).find(({ owner }) =>

@@ -135,8 +135,7 @@ GemmRates measure_gemm(DeviceSession& session, const GemmRatesRequest& request) 
       if (row.product) row.product->time();
   GemmRates rates;
   rates.compute_capability = compute_capability(session.cuda, session.device).text();
-  rates.multiprocessors = static_cast<unsigned>(
-      device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0));
+  rates.multiprocessors = multiprocessors_of(session);
   for (const Row& row : rows) rates.rates.push_back(row.product ? row.product->rate() : row.rate);
   return rates;
 }

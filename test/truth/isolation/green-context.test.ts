@@ -5,6 +5,7 @@ import { createSystem } from '../../../lib/systems/kinds.js';
 import { emptyFolder } from '../../native/child.js';
 import { measured } from '../../native/measured.js';
 import { ownRegion } from '../../temporary.js';
+import { undisturbed } from '../../undisturbed.js';
 import { runState } from '../../unit/systems/fixtures.js';
 
 const [PART, WHOLE] = [64, 132];
@@ -30,7 +31,10 @@ async function shareUnder(sim = ''): Promise<MetricResult> {
 
 describe('IS-003 under green-context', () => {
   it('finds the share of the part for every shape of load', async () => {
-    const result = await shareUnder();
+    const result = await undisturbed(
+      () => shareUnder(),
+      (measured) => [measured],
+    );
     expect(result.status).toBe('ok');
     expect(result.violations ?? []).toEqual([]);
     const rows = result.details.limits as Row[];

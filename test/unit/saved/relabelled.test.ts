@@ -47,6 +47,12 @@ describe.each(pairs)('what was stored for %s is used for %s', (before, now) => {
     expect(merged).toMatchObject({ plan: { systems: ['native', 'mine (unverified)'] }, effects: [{ rounds: 10 }] });
   });
 
+  it('in what is said of several cards', () => {
+    const cards = (system: string) => [{ system, baseline: 'native', paired: [], leftOut: [] }];
+    const document = { ...comparison(values(before)), cards: cards(before) };
+    expect(relabelled(document, ['native', now])).toMatchObject({ cards: cards(now) });
+  });
+
   it('in the history, under its last label', () => {
     const entry = (day: number, system: string) => ({
       ...{ source: 'results' as const, path: `${day}`, startedAt: `2026-01-0${day}T00:00:00.000Z`, simulated: false },

@@ -21,7 +21,7 @@ describe('a process in a green context', () => {
     ['is refused on the whole card', half(WHOLE), 66, [false, true]],
     ['is refused near the whole card', half(WHOLE), 130, [false, true]],
     ['is refused in a smaller one than the step of the driver explains', half(56), 66, [false, true]],
-    ['is refused in a larger one', half(80), 66, [false, true]],
+    ['is refused in a larger one', half(72), 66, [false, true]],
     ['is refused if blocks ran everywhere, whatever the driver says', half(64, WHOLE), 66, [true, false]],
     ['is refused if blocks ran on fewer than it is said to have', half(64, 40), 66, [true, false]],
     ['is refused if nothing was counted', half(64, null), 66, [true, false]],

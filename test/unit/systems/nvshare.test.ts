@@ -97,13 +97,15 @@ describe('the proofs of nvshare', () => {
   });
 
   it('fail if somebody switches the turns off, or takes the socket over', async () => {
-    const { attest, stand } = await attested();
+    const { attest, made, stand } = await attested();
     await askScheduler(stand.socket, 5_000, { isOn: false, quantumSeconds: 30 });
     expect((await attest()).invalid).toMatch(/turns are off, not as set/);
     execFileSync('mv', [stand.socket, `${stand.socket}.old`]);
     const other = createServer().listen(stand.socket);
     onTestFinished(() => void other.close());
     expect((await attest()).invalid).toMatch(/another scheduler has taken .* over/);
+    await made.teardown();
+    expect(existsSync(stand.socket)).toBe(true);
   });
 });
 

@@ -167,7 +167,9 @@ describe('a run directory', () => {
     const daemon = spawn('sleep', ['600']);
     const other = spawn('sleep', ['600']);
     try {
-      recordDaemon(daemonFile(join(directory, 'state')), daemon.pid as number);
+      const inner = join(directory, 'mig@2', 'mps');
+      mkdirSync(inner, { recursive: true });
+      recordDaemon(daemonFile(inner), daemon.pid as number);
       mkdirSync(join(directory, 'second'));
       const identity = { ...ownIdentity(), pid: other.pid, startTime: '1' };
       writeFileSync(daemonFile(join(directory, 'second')), JSON.stringify(identity));

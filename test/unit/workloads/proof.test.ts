@@ -154,6 +154,8 @@ describe('the processes of a program', () => {
         /where it intercepts as in a worker/,
       ],
       ['outside', 'the driver was used without it', [seen({ files: [driver] })], under, /used the driver without/],
+      ['unproven', 'only a shell loaded the layer', [seen({ files: [layer] })], under, /used the GPU, and others/],
+      ['unproven', 'none that was seen used the GPU', [seen()], bare, /used the GPU, and others cannot be seen/],
       ['unproven', 'none loaded the witness', [], bare, /^not checked: no process loaded the witness/],
       [
         'unproven',

@@ -7,7 +7,7 @@ const STEP = 8;
 
 const NOT_PROBED = 'the worker was not probed';
 
-/** The driver rounds, so the size may differ from the wanted one by less than a step. */
+/** A part is rounded down, by less than a step, or is the smallest that there is. */
 export function partOfCard(probe: Probe | null, wanted: number | null, whole: number): Finding {
   const proof = "multiprocessors of the process's green context";
   if (probe === null) return { proof, passed: null, detail: NOT_PROBED };
@@ -16,7 +16,7 @@ export function partOfCard(probe: Probe | null, wanted: number | null, whole: nu
     return { proof, passed: own === null, detail: own === null ? 'none, as no part was set' : `${own}, none was set` };
   return {
     proof,
-    passed: own !== null && own < whole && Math.abs(own - wanted) < STEP,
+    passed: own !== null && own < whole && own <= Math.max(wanted, STEP) && wanted - own < STEP,
     detail: own === null ? 'it is in none' : `${own} of ${whole}, up to ${wanted} were set`,
     advice:
       'Measure with a driver that splits the multiprocessors (R550 or newer), and with nothing between it and the process.',

@@ -21,7 +21,7 @@ export interface MpsFeatures {
   whyNoDmem: string | null;
 }
 
-/** The help of a program that may be older than what it is asked about; null: it is not in PATH, or knows no such help. */
+/** The help of a program that may be older than what it is asked about; null: it is not in PATH; empty: it knows no such help. */
 async function help(name: string, options: readonly string[], path: string): Promise<string | null> {
   const program = inPath(name, path);
   if (program === null) return null;

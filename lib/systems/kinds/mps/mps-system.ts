@@ -165,7 +165,9 @@ export class MpsSystem extends Profile {
       );
     // What this machine's programs know says nothing of a simulated driver.
     if (run.target.simulatedDriver === null)
-      this.#features = featureText(await mpsFeatures(this.#options.caller.PATH ?? ''));
+      this.#features = featureText(
+        await mpsFeatures(this.#options.caller.PATH ?? '', this.#options.groups ?? undefined),
+      );
   }
 
   protected override end(): Promise<string[]> {

@@ -25,7 +25,8 @@ export function killDaemon(pid: number): void {
 
 /** Ends the daemons of the systems of an abandoned run directory. */
 export function endRecordedDaemons(runDirectory: string): void {
-  for (const name of readdirSync(runDirectory)) {
+  // A layer inside another has a folder in that of the outer one.
+  for (const name of readdirSync(runDirectory, { recursive: true, encoding: 'utf8' })) {
     const pid = runningDaemon(daemonFile(join(runDirectory, name)));
     if (pid !== null) killDaemon(pid);
   }

@@ -1,10 +1,12 @@
 /**
  * A process that runs nvshare's scheduler and ends it when its own stdin closes, which happens however the run ends. Arguments: the
- * program of the scheduler, the socket that it makes, the file that records its identity, and that of what it prints.
+ * program of the scheduler, the socket that it makes, the file that records its identity, and that of what it prints. A line of
+ * stdin is the inode of the socket, once it is known: another scheduler's is left alone.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, openSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, openSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { LineSplitter } from '../../../workers/lines.js';
 import { recordDaemon } from '../mps/recorded-daemon.js';
 
 /** How long it may take to end. */
@@ -14,19 +16,24 @@ const [program = '', socket = '', record = '', log = ''] = process.argv.slice(2)
 const folder = dirname(socket);
 const hadFolder = existsSync(folder);
 let isOver = false;
+let inode: number | null = null;
 
 const printed = openSync(log, 'w', 0o600);
 const scheduler = spawn(program, [], { stdio: ['ignore', printed, printed], detached: true });
 if (scheduler.pid !== undefined) recordDaemon(record, scheduler.pid);
 scheduler.once('error', (error) => end(error.message));
 scheduler.once('exit', (code, signal) => {
+  if (isOver) end(null);
   const last = readFileSync(log, 'utf8').trim().split('\n').at(-1);
-  end(isOver ? null : `${program} ended with ${signal ?? `exit code ${code}`}. ${last}`);
+  end(`${program} ended with ${signal ?? `exit code ${code}`}. ${last}`);
 });
 
 // Ctrl-C is the run's to handle.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
-process.stdin.resume();
+const lines = new LineSplitter((line) => {
+  inode = Number(line);
+});
+process.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
 process.stdin.once('close', () => {
   isOver = true;
   scheduler.kill();
@@ -35,11 +42,11 @@ process.stdin.once('close', () => {
 
 /** The scheduler leaves its socket behind. */
 function end(failure: string | null): never {
-  rmSync(socket, { force: true });
   try {
+    if (inode !== null && lstatSync(socket).ino === inode) rmSync(socket);
     if (!hadFolder) rmdirSync(folder);
   } catch {
-    // Not made, or somebody else's by now.
+    // Not made, or removed, or somebody else's by now.
   }
   if (failure !== null) process.stderr.write(`${failure}\n`);
   process.exit(failure === null ? 0 : 4);

@@ -51,7 +51,7 @@ export class NvshareScheduler {
     const listener = await whoListens(socket);
     if (listener !== null)
       throw new UsageError(
-        `Expected nobody to listen on ${socket}, where ${name} starts a scheduler, but received ${listener}: end that scheduler first, whose clients another one would cut off.`,
+        `Expected nobody to listen on ${socket}, where ${name} starts a scheduler, but received ${listener}: end that scheduler first, whose clients another one would cut off. Two systems of nvshare in one comparison need builds with different sockets.`,
       );
     const scheduler = new NvshareScheduler(options);
     try {
@@ -94,6 +94,7 @@ export class NvshareScheduler {
       if ((await whoListens(socket)) === null) continue;
       await askScheduler(socket, ANSWER_MS, turns);
       this.#inode = await inodeOf(socket);
+      this.#guardian.note(`${this.#inode}`);
       return;
     }
     throw new BenchError(

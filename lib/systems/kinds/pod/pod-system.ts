@@ -398,6 +398,7 @@ function gpuOf(description: Description, { wanted, run, mayMove }: Wanted): True
   if (measuredDevice(description, wanted)) return wanted;
   const [first] = description.inspection.devices;
   if (!mayMove || !first || isInstance(first.uuid) || isInstance(wanted.uuid)) return undefined;
-  // What a layer shows of a card is not the card.
-  return run.visibleGpus?.find(({ uuid }) => uuid === first.uuid) ?? first;
+  // What a layer shows of a card is not the card; without a truth nothing else is known of it.
+  const shown = run.visibleGpus?.find(({ uuid }) => uuid === first.uuid);
+  return shown ?? (run.hasTruth === false ? first : undefined);
 }
