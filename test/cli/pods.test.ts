@@ -11,7 +11,7 @@ import { interposerLibrary } from '../../lib/native/load.js';
 import type { ComparisonDocument } from '../../lib/results/document.js';
 import { sha256 } from '../../lib/systems/proof/file-hash.js';
 import { type Fault, PodmanHost, TestCluster } from '../kubectl/cluster.js';
-import { WAIT_MS } from '../limits.js';
+import { TEST_MS, WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 import { command, emptyFolder, hasDriver, parseComparison, root, simulatedFolder, start } from './command.js';
 import { withoutPodman } from './containers.js';
@@ -73,7 +73,7 @@ describe.skipIf(cannot)('pods', () => {
       hasDriver ? [] : measureFromElsewhere(),
       measurePlaced(),
     ]);
-  });
+  }, 3 * TEST_MS);
   afterAll(() => {
     for (const each of clusters) each.stop();
     host.remove();
