@@ -185,6 +185,7 @@ export type {
   ProgramCost,
   ResultWithoutNumber,
   RunDocument,
+  SeveralCards,
   Stats,
   SymbolPath,
   Tier,
