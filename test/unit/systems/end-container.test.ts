@@ -9,6 +9,7 @@ interface Box {
   living: number[];
   isThere?: boolean;
   checkpoint?: () => Said;
+  onWait?: () => void;
 }
 
 /** A podman with one container, and what it was asked. */
@@ -26,7 +27,8 @@ function podmanWith(box: Box) {
     }
     return box.running ? no('Error: cannot remove container c as it is running') : ok();
   };
-  return { asked, end: () => endContainer('c', { podman, living: () => box.living }) };
+  const wait = () => box.onWait?.();
+  return { asked, end: () => endContainer('c', { podman, living: () => box.living, wait }) };
 }
 
 describe('a container that may be restored', () => {
@@ -47,6 +49,17 @@ describe('a container that may be restored', () => {
     const { asked, end } = podmanWith({ running: true, living: [7], checkpoint: () => no('a\nError: CRIU says no') });
     expect(end()).toMatch(/never killed: its checkpoint failed: Error: CRIU says no$/);
     expect(asked.filter((each) => each.startsWith('rm'))).toEqual([]);
+  });
+
+  it('is removed once its processes have ended, which may take them a while after the checkpoint', () => {
+    const box: Box = { running: false, living: [7] };
+    let waits = 0;
+    box.onWait = () => {
+      if (++waits === 20) box.living = [];
+    };
+    const { asked, end } = podmanWith(box);
+    expect(end()).toBeNull();
+    expect(asked).toEqual(['inspect', 'rm c']);
   });
 
   it('is left where podman takes it for ended, but a process of it lives', () => {

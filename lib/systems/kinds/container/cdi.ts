@@ -2,7 +2,7 @@
  * Specifications of the Container Device Interface: which devices there are, and what each adds to a container. Source: the CDI
  * specification, https://github.com/cncf-tags/container-device-interface/blob/main/SPEC.md
  */
-import { isInstance } from '../../../environment/named-gpu.js';
+import { isInstance } from '../../../results/cards.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';

@@ -54,6 +54,7 @@ function removed(name: string): string | null {
     return endContainer(name, {
       podman: patient,
       living: (each) => markedProcesses(`${CONTAINER_VARIABLE}=${each}`),
+      wait: (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
     });
   const { ok, stderr } = ask(removal({ kind: kind as RuntimeKind, program, options }, name));
   return ok || gone.test(stderr) ? null : `container ${name} could not be removed: ${lastLine(stderr)}`;

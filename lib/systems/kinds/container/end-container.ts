@@ -17,6 +17,7 @@ interface ContainerMeans {
   podman: (argv: readonly string[]) => Said;
   /** PIDs of its living processes, as this machine sees them. */
   living: (name: string) => readonly number[];
+  wait: (ms: number) => void;
 }
 
 /** Servers may have connections, and libraries locks on files. */
@@ -27,17 +28,23 @@ export const restoreOf = (name: string): string[] => ['container', 'restore', ..
 
 /** A restore that was asked for before may only begin in between. */
 const ATTEMPTS = 3;
+/** Processes with much memory are still ending when podman has noted their end. */
+const ENDING_MS = 10_000;
+const LOOK_MS = 50;
 
 /** Null once it is removed; else why it was left. */
-export function endContainer(name: string, { podman, living }: ContainerMeans): string | null {
+export function endContainer(name: string, { podman, living, wait }: ContainerMeans): string | null {
   let last = '';
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const looked = podman(['container', 'inspect', '--format={{.State.Running}}', name]);
     if (!looked.ok && gone.test(looked.stderr) && living(name).length === 0) return null;
-    if (looked.stdout.trim() !== 'false') {
+    let isOut = looked.stdout.trim() === 'false';
+    if (!isOut) {
       const { ok, stderr } = podman(checkpointOf(name));
       if (!ok) last = `its checkpoint failed: ${lastLine(stderr)}`;
+      isOut = ok;
     }
+    for (let ms = 0; isOut && ms < ENDING_MS && living(name).length > 0; ms += LOOK_MS) wait(LOOK_MS);
     // What podman takes for ended it would kill when it removes it.
     const [pid] = living(name);
     if (pid !== undefined) {
