@@ -1,12 +1,11 @@
 /**
  * A process that runs nvshare's scheduler and ends it when its own stdin closes, which happens however the run ends. Arguments: the
- * program of the scheduler, the socket that it makes, the file that records its identity, and that of what it prints. A line of
- * stdin is the inode of the socket, once it is known: another scheduler's is left alone.
+ * program of the scheduler, the socket that it makes, the file that records its identity, and that of what it prints.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, openSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname } from 'node:path';
-import { LineSplitter } from '../../../workers/lines.js';
 import { recordDaemon } from '../mps/recorded-daemon.js';
 
 /** How long it may take to end. */
@@ -16,34 +15,30 @@ const [program = '', socket = '', record = '', log = ''] = process.argv.slice(2)
 const folder = dirname(socket);
 const hadFolder = existsSync(folder);
 let isOver = false;
-let inode: number | null = null;
 
 const printed = openSync(log, 'w', 0o600);
 const scheduler = spawn(program, [], { stdio: ['ignore', printed, printed], detached: true });
 if (scheduler.pid !== undefined) recordDaemon(record, scheduler.pid);
-scheduler.once('error', (error) => end(error.message));
+scheduler.once('error', (error) => void end(error.message));
 scheduler.once('exit', (code, signal) => {
-  if (isOver) end(null);
+  if (isOver) return void end(null);
   const last = readFileSync(log, 'utf8').trim().split('\n').at(-1);
-  end(`${program} ended with ${signal ?? `exit code ${code}`}. ${last}`);
+  void end(`${program} ended with ${signal ?? `exit code ${code}`}. ${last}`);
 });
 
 // Ctrl-C is the run's to handle.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
-const lines = new LineSplitter((line) => {
-  inode = Number(line);
-});
-process.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
+process.stdin.resume();
 process.stdin.once('close', () => {
   isOver = true;
   scheduler.kill();
   setTimeout(() => scheduler.kill('SIGKILL'), PATIENCE_MS);
 });
 
-/** The scheduler leaves its socket behind. */
-function end(failure: string | null): never {
+/** The scheduler leaves its socket behind. One that somebody listens on is another's. */
+async function end(failure: string | null): Promise<never> {
   try {
-    if (inode !== null && lstatSync(socket).ino === inode) rmSync(socket);
+    if (lstatSync(socket).isSocket() && (await isDead())) rmSync(socket);
     if (!hadFolder) rmdirSync(folder);
   } catch {
     // Not made, or removed, or somebody else's by now.
@@ -51,3 +46,9 @@ function end(failure: string | null): never {
   if (failure !== null) process.stderr.write(`${failure}\n`);
   process.exit(failure === null ? 0 : 4);
 }
+
+const isDead = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    const client = connect(socket, () => resolve(false));
+    client.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'));
+  });

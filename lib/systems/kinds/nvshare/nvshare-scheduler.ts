@@ -94,7 +94,6 @@ export class NvshareScheduler {
       if ((await whoListens(socket)) === null) continue;
       await askScheduler(socket, ANSWER_MS, turns);
       this.#inode = await inodeOf(socket);
-      this.#guardian.note(`${this.#inode}`);
       return;
     }
     throw new BenchError(
