@@ -4,18 +4,31 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
-import * as v from 'valibot';
 
-export const processIdentitySchema = v.strictObject({
-  pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
+export interface ProcessIdentity {
+  pid: number;
   /** Clock ticks from boot to the start of the process (proc_pid_stat(5), field 22). */
-  startTime: v.string(),
-  bootId: v.string(),
+  startTime: string;
+  bootId: string;
   /** PID namespace from /proc/self/ns/pid: containers of one machine use the same PIDs for different processes. */
-  pidNamespace: v.string(),
-  host: v.string(),
-});
-export type ProcessIdentity = v.InferOutput<typeof processIdentitySchema>;
+  pidNamespace: string;
+  host: string;
+}
+
+const TEXTS = ['startTime', 'bootId', 'pidNamespace', 'host'] as const;
+
+/** Null if the text is no JSON of an identity. Guardians use it, and load no library for it. */
+export function parseIdentity(text: string): ProcessIdentity | null {
+  try {
+    const found = JSON.parse(text) as Partial<Record<keyof ProcessIdentity, unknown>> | null;
+    const { pid = null } = found ?? {};
+    const fits =
+      Number.isSafeInteger(pid) && (pid as number) > 0 && TEXTS.every((name) => typeof found?.[name] === 'string');
+    return fits ? (found as ProcessIdentity) : null;
+  } catch {
+    return null;
+  }
+}
 
 /** `unknown`: this process cannot see whether it still runs. */
 type OwnerState = 'alive' | 'dead' | 'unknown';

@@ -3,13 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
 import { copyFile, link, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as v from 'valibot';
-import {
-  ownerState,
-  ownIdentity,
-  type ProcessIdentity,
-  processIdentitySchema,
-} from '../../environment/process-identity.js';
+import { ownerState, ownIdentity, type ProcessIdentity, parseIdentity } from '../../environment/process-identity.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 
 export const LOCK = '.lock';
@@ -79,8 +73,7 @@ const isStale = (owner: ProcessIdentity | 'gone' | null): boolean =>
 /** Null if the file names no owner. */
 async function ownerOf(path: string): Promise<ProcessIdentity | 'gone' | null> {
   try {
-    const found: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return v.is(processIdentitySchema, found) ? found : null;
+    return parseIdentity(await readFile(path, 'utf8'));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'gone' : null;
   }

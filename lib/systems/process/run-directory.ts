@@ -3,13 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import * as v from 'valibot';
-import {
-  ownerState,
-  ownIdentity,
-  type ProcessIdentity,
-  processIdentitySchema,
-} from '../../environment/process-identity.js';
+import { ownerState, ownIdentity, type ProcessIdentity, parseIdentity } from '../../environment/process-identity.js';
 import { unwritable } from '../../errors/unwritable.js';
 import { quoted } from '../../errors/usage-error.js';
 import { endRecordedDaemons } from '../kinds/mps/recorded-daemon.js';
@@ -71,8 +65,7 @@ async function ownerOf(directory: string): Promise<ProcessIdentity | null> {
   try {
     const status = await file.stat();
     if (!status.isFile() || status.size > LARGEST_OWNER_FILE) return null;
-    const parsed = v.safeParse(processIdentitySchema, JSON.parse(await file.readFile('utf8')));
-    return parsed.success ? parsed.output : null;
+    return parseIdentity(await file.readFile('utf8'));
   } finally {
     await file.close();
   }

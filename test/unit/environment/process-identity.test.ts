@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
   ownerState,
   ownIdentity,
   type ProcessIdentity,
-  processIdentitySchema,
+  parseIdentity,
 } from '../../../lib/environment/process-identity.js';
 
 async function ended(): Promise<number> {
@@ -17,12 +16,21 @@ async function ended(): Promise<number> {
 }
 
 describe('the identity of a process', () => {
-  it('is alive while the process runs, and fits its schema', () => {
+  it('is alive while the process runs, and is read as it was written', () => {
     const own = ownIdentity();
     expect(own.pid).toBe(process.pid);
-    expect(v.is(processIdentitySchema, JSON.parse(JSON.stringify(own)))).toBe(true);
+    expect(parseIdentity(JSON.stringify(own))).toEqual(own);
     expect(ownerState(own)).toBe('alive');
   });
+
+  it.each([
+    ['no JSON', ''],
+    ['null', 'null'],
+    ['a list', '[1]'],
+    ['no PID', JSON.stringify({ ...ownIdentity(), pid: undefined })],
+    ['a PID of 0', JSON.stringify({ ...ownIdentity(), pid: 0 })],
+    ['a host that is no text', JSON.stringify({ ...ownIdentity(), host: 1 })],
+  ])('is not read from %s', (_, text) => expect(parseIdentity(text)).toBeNull());
 
   it('is dead when the process has ended', async () =>
     expect(ownerState({ ...ownIdentity(), pid: await ended() })).toBe('dead'));

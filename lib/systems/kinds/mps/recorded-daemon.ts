@@ -4,8 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as v from 'valibot';
-import { identityOf, ownerState, processIdentitySchema } from '../../../environment/process-identity.js';
+import { identityOf, ownerState, parseIdentity } from '../../../environment/process-identity.js';
 
 const DAEMON_FILE = 'daemon.json';
 
@@ -35,8 +34,8 @@ export function endRecordedDaemons(runDirectory: string): void {
 /** Null if there is none: PIDs are reused, so another process may have the number. */
 function runningDaemon(file: string): number | null {
   try {
-    const found = v.safeParse(processIdentitySchema, JSON.parse(readFileSync(file, 'utf8')));
-    return found.success && ownerState(found.output) === 'alive' ? found.output.pid : null;
+    const found = parseIdentity(readFileSync(file, 'utf8'));
+    return found !== null && ownerState(found) === 'alive' ? found.pid : null;
   } catch {
     // Most systems have no daemon.
     return null;

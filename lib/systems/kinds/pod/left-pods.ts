@@ -1,9 +1,8 @@
 /** Pods that runs left behind which were killed together with their guardian. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import * as v from 'valibot';
 import type { Pod } from 'kubernetes-types/core/v1.js';
-import { ownerState, processIdentitySchema } from '../../../environment/process-identity.js';
+import { ownerState, parseIdentity } from '../../../environment/process-identity.js';
 import { messageOf } from '../../../errors/message-of.js';
 import { inPath } from '../../input/in-path.js';
 import { Kubectl } from './kubectl.js';
@@ -12,14 +11,9 @@ import { OWNER, SELECT_RUNS } from './pod-template.js';
 /** Pods whose run has ended, on this machine: the others' cannot be known from here. */
 function isLeft({ metadata, status }: Pod): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
-  const owner = metadata?.annotations?.[OWNER];
-  try {
-    const found = v.safeParse(processIdentitySchema, JSON.parse(owner ?? ''));
-    return found.success && ownerState(found.output) === 'dead';
-  } catch {
-    // Its annotation is not ours.
-    return false;
-  }
+  // Null too where the annotation is not ours.
+  const owner = parseIdentity(metadata?.annotations?.[OWNER] ?? '');
+  return owner !== null && ownerState(owner) === 'dead';
 }
 
 interface LeftPods {
