@@ -1,10 +1,11 @@
 // Replaces dist/report/charts/echarts.js by a bundle that includes the imported parts of ECharts and zrender, and
 // writes their licences next to it, so that installing the package installs neither.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { noticesOf } from './licences.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const file = join(root, 'dist/report/charts/echarts.js');
@@ -15,21 +16,8 @@ const zrender = folderOf('zrender/package.json', join(echarts, 'package.json'));
 // tslib does not export its manifest.
 const tslib = folderOf('tslib', join(zrender, 'package.json'));
 
-const licences = [
-  ['ECharts', echarts, ['LICENSE', 'NOTICE', 'licenses/LICENSE-d3']],
-  ['ZRender', zrender, ['LICENSE']],
-  ['tslib', tslib, ['LICENSE.txt']],
-];
-
-function notices() {
-  const texts = licences.flatMap(([name, folder, files]) => {
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return files.map((each) => `${name} ${version}, ${each}\n\n${readFileSync(join(folder, each), 'utf8').trim()}\n`);
-  });
-  const head =
-    'echarts.js in this folder holds parts of ECharts, ZRender and tslib, bundled and minified, otherwise unchanged.';
-  return [head, ...texts].join(`\n${'='.repeat(80)}\n\n`);
-}
+const HEAD =
+  'echarts.js in this folder holds parts of ECharts, ZRender and tslib, bundled and minified, otherwise unchanged.';
 
 export async function bundleCharts() {
   const bundle = await rolldown({
@@ -44,5 +32,5 @@ export async function bundleCharts() {
   if (output.length !== 1 || left.length > 0)
     throw new Error(`Expected one self-contained bundle but received imports of ${left.join(', ') || 'other chunks'}.`);
   writeFileSync(file, output[0].code);
-  writeFileSync(join(dirname(file), 'echarts.LICENSE.txt'), notices());
+  writeFileSync(join(dirname(file), 'echarts.LICENSE.txt'), noticesOf(HEAD, [echarts, zrender, tslib]));
 }

@@ -13,14 +13,18 @@ const GUARDIANS = [
 ];
 
 /**
- * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: the
- * requests of every worker, what commands and measurements share, what guardians need, the parsing of a command line, what
+ * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: each package that
+ * another process than a command needs, the requests of every worker, what commands and measurements share, what guardians need, the parsing of a command line, what
  * the import of the library needs, what it lists, what measurements share, each metric that a worker measures itself, the list of metrics,
  * those that start processes, the common code of all commands that measure, and the reports of a result directory.
  */
 export function groupsOf(dist) {
   const inWorker = importsOf(dist, 'metrics/in-worker', ON_DEMAND);
-  return [
+  const packages = ['valibot', 'simple-statistics'].map((name) => ({
+    name,
+    test: new RegExp(`/node_modules/${name}/`),
+  }));
+  const own = [
     [
       'worker',
       'native/confined',
@@ -50,11 +54,8 @@ export function groupsOf(dist) {
     ['measuring-processes', 'metrics/registry'],
     ['measuring-command', 'cli/commands/run', 'cli/commands/compare', 'monitor/stored-timeline'],
     ['reports', 'report/formats/json', 'report/formats/markdown', 'report/formats/html'],
-  ].map(([name, ...modules], index, { length }) => ({
-    name,
-    test: (id) => modules.some((module) => id === join(dist, `${module}.js`)),
-    priority: length - index,
-  }));
+  ].map(([name, ...modules]) => ({ name, test: (id) => modules.some((module) => id === join(dist, `${module}.js`)) }));
+  return [...packages, ...own].map((group, index, { length }) => ({ ...group, priority: length - index }));
 }
 
 const STATIC = /^(?:import|export)\b[^;]*? from ['"](\.[^'"]+)\.js['"]/gm;

@@ -4,13 +4,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, temporaryFolder } from './packed.js';
 
-/** Development dependencies that become part of dist/ or of the native files. */
-const INSIDE = ['echarts', 'node-addon-api'];
+/** The licences of the packages that became part of dist/. */
+const LICENCES = ['packages.LICENSE.txt', 'report/charts/echarts.LICENSE.txt'];
+const bundled = LICENCES.flatMap((file) =>
+  [...readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^(\S+) \d\S*, /gm)].map(([, name]) => name),
+);
 const inside = { name: 'gpu-virt-bench:inside', value: 'true' };
 
 const json = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
 const { devDependencies, ...manifest } = json('package.json');
 const lock = json('package-lock.json');
+/** Development dependencies that become part of dist/ or of the native files. */
+const INSIDE = Object.keys(devDependencies).filter((name) => name === 'node-addon-api' || bundled.includes(name));
 
 /** Where the lock has a package that another one, at the path `from`, depends on. */
 function pathOf(name, from) {
@@ -26,7 +31,8 @@ function withDependencies(names, from = '', all = new Set()) {
   for (const path of names.map((name) => pathOf(name, from))) {
     if (all.has(path)) continue;
     all.add(path);
-    withDependencies(Object.keys(lock.packages[path].dependencies ?? {}), path, all);
+    const { dependencies = {}, optionalDependencies = {} } = lock.packages[path];
+    withDependencies(Object.keys({ ...dependencies, ...optionalDependencies }), path, all);
   }
   return all;
 }
@@ -81,7 +87,7 @@ writeFileSync(
   `${JSON.stringify({ ...sbom, metadata, components, dependencies }, null, 2)}\n`,
 );
 
-const named = new Set(components.map(({ name }) => name));
-const missing = Object.keys(manifest.dependencies).filter((name) => !named.has(name));
+const named = new Set(components.map(({ group, name }) => (group ? `${group}/${name}` : name)));
+const missing = [...Object.keys(manifest.dependencies), ...bundled].filter((name) => !named.has(name));
 if (missing.length > 0) throw new Error(`Expected the SBOM to name ${missing.join(', ')}.`);
 console.log(`sbom.cdx.json: ${components.length} components, ${embedded.size + 1} of them inside the package.`);

@@ -40,10 +40,14 @@ function run(time, args) {
   const { testResults, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'));
   const files = testResults.filter((file) => file.status === 'failed');
   const failed = files.flatMap(({ assertionResults }) =>
-    assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName),
+    assertionResults
+      .filter((test) => test.status === 'failed')
+      .map(({ fullName, failureMessages }) => `${fullName}\n    ${firstLine(failureMessages?.[0])}`),
   );
   return { passed: false, files: files.map(({ name }) => relative(root, name)), failed, total: numTotalTests };
 }
+
+const firstLine = (text = 'it says no more') => text.split('\n')[0].slice(0, 600);
 
 const first = run(0, given);
 let last = first;

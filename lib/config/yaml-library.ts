@@ -1,4 +1,4 @@
-/** The package `yaml`, loaded when the first YAML is read: most commands read none, and it has 60 modules. */
+/** The package `yaml`, loaded when the first YAML is read or written: most commands do neither. */
 import { createRequire } from 'node:module';
 import type * as yaml from 'yaml';
 

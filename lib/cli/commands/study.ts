@@ -1,5 +1,5 @@
 /** `gpu-virt-bench study DIR`: runs the steps of a study and writes its tables beside the published ones. */
-import { access, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { checkTemporary } from '../../environment/temporary.js';
 import { toolVersion } from '../../environment/tool.js';
@@ -20,7 +20,7 @@ import { newRecord, readRecord, RECORD, type StepOutcome, type StudyRecord } fro
 import { measuredTables, type MeasuredStep } from '../../study/study-rows.js';
 import type { PlannedStep, Study } from '../../study/study-settings.js';
 import { callerEnvironment } from '../../systems/process/environment.js';
-import { makeDirectory, writeText, writeWithoutLinks } from '../files/output.js';
+import { isThere, makeDirectory, writeText, writeWithoutLinks } from '../files/output.js';
 import { REQUEST } from '../comparing/stored-request.js';
 import { exitCodes } from '../options/exit-codes.js';
 import { ownCommand } from '../process/own-command.js';
@@ -187,12 +187,6 @@ async function measured(
   const reason = exitCode === 0 ? found : lastLine === '' ? how : `${how}: ${lastLine}`;
   return { outcome: outcome({ status: 'failed', exitCode, reason }), isInterrupted };
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Whether an earlier attempt left what can be continued, with its own options. */
 const isBegun = (folder: string): Promise<boolean> => isThere(join(folder, REQUEST));

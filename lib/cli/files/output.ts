@@ -10,6 +10,12 @@ import { shown } from '../../report/text/screen.js';
 
 export const STDOUT = '-';
 
+export const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
 /** Refuses, before anything is measured, a target that could not be written afterwards. */
 export async function checkTarget(target: string, option: string): Promise<void> {
   if (target === STDOUT) return;

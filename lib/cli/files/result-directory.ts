@@ -1,5 +1,5 @@
 /** The directory of a run: summary.json and its reports, raw/ with every finished round, logs/ with the output on stderr. */
-import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { boundedJson } from '../../results/bounded-json.js';
@@ -16,7 +16,15 @@ import type { Stage } from '../../run/effects/detect.js';
 import { configText } from '../../systems/input/config-text.js';
 import type { System } from '../../systems/system.js';
 import { LOCK, lockDirectory } from './directory-lock.js';
-import { failureOf, isLink, makeDirectory, removeAbandonedAsides, type Text, writeWithoutLinks } from './output.js';
+import {
+  failureOf,
+  isLink,
+  isThere,
+  makeDirectory,
+  removeAbandonedAsides,
+  type Text,
+  writeWithoutLinks,
+} from './output.js';
 import { type Output, publish } from '../options/document-outputs.js';
 import { REQUEST, type StoredRequest } from '../comparing/stored-request.js';
 import { transcript, warn } from '../terminal/talk.js';
@@ -73,7 +81,7 @@ export async function openDirectory(
       if (!isRequestKept) {
         await writeWithoutLinks(
           join(path, SYSTEMS),
-          await configText(systems, request?.workloads?.map(inItsFolder), request?.prices),
+          configText(systems, request?.workloads?.map(inItsFolder), request?.prices),
         );
         if (resume === undefined) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
       }
@@ -86,12 +94,6 @@ export async function openDirectory(
     close: () => close(unlock),
   };
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 async function refuseUsed(path: string): Promise<void> {
   const isComparison = await isThere(join(path, REQUEST));

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Job } from 'kubernetes-types/batch/v1.js';
 import type { Affinity, Container, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
-import { isMap, parseAllDocuments } from 'yaml';
+import { yamlLibrary } from '../../config/yaml-library.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { rangesText } from '../index-ranges.js';
 import { bytesOf, UnreadableError } from '../json-file.js';
@@ -33,6 +33,7 @@ export async function readManifest(folder: string, plan: FleetPlan): Promise<Man
   const text = await bytesOf(file, MOST_BYTES).then(String, (error: unknown) => {
     throw error instanceof UnreadableError ? refused(error.why) : error;
   });
+  const { isMap, parseAllDocuments } = yamlLibrary();
   const documents = parseAllDocuments(text);
   if (documents.some((each) => each.errors.length > 0 || !isMap(each.contents)))
     throw refused('it is no YAML of objects');

@@ -1,6 +1,6 @@
 /** `gpu-virt-bench fleet kubernetes` writes the plan and the manifest of a fleet for Kubernetes, and applies it if asked to. */
 import { resolve } from 'node:path';
-import { stringify } from 'yaml';
+import { yamlLibrary } from '../../../config/yaml-library.js';
 import { quoted, UsageError } from '../../../errors/usage-error.js';
 import {
   checked,
@@ -62,7 +62,7 @@ export async function kubernetes(
   const settings = settingsOf(raw, nodes);
   // Both refuse what must not be in a manifest, before anything is written.
   const manifest = [planMap(plan, settings), indexedJob(plan, settings)]
-    .map((each) => stringify(each, { aliasDuplicateObjects: false }))
+    .map((each) => yamlLibrary().stringify(each, { aliasDuplicateObjects: false }))
     .join('---\n');
   return inFleet(folder, '--output', async () => {
     const files = { [MANIFEST]: manifest, [CLUSTER]: clusterText(plan, raw.kubectl, raw.context) };
