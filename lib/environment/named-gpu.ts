@@ -1,8 +1,6 @@
 /** Finds GPUs by the names that users give them. */
 import { isInstance } from '../results/cards.js';
 
-export { isInstance };
-
 export interface NamedGpu {
   /** NVML's index. */
   index: number;

@@ -1,5 +1,5 @@
 /** What `doctor` concludes inside a pod of Kubernetes: under which mechanism it is, and what would make its numbers mean something else. */
-import { isInstance } from '../environment/named-gpu.js';
+import { isInstance } from '../results/cards.js';
 import { adoptedFrom, type Adopted } from '../systems/kinds/pod/adopted-limits.js';
 import { inWords } from '../config/size.js';
 import type { Description } from '../workers/description.js';

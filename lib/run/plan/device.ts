@@ -1,7 +1,8 @@
 /** Chooses the GPU that a run measures. */
 import { BenchError } from '../../errors/bench-error.js';
 import type { NativeDevice } from '../../native/addon-types.js';
-import { beginning, describeGpus, entriesOf, findGpu, isInstance } from '../../environment/named-gpu.js';
+import { beginning, describeGpus, entriesOf, findGpu } from '../../environment/named-gpu.js';
+import { isInstance } from '../../results/cards.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { CudaError } from '../../native/errors.js';
 

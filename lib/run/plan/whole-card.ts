@@ -1,5 +1,6 @@
 /** The whole card of a comparison's other systems, where some systems measure MIG instances. */
-import { describeGpus, findGpu, isInstance } from '../../environment/named-gpu.js';
+import { describeGpus, findGpu } from '../../environment/named-gpu.js';
+import { isInstance } from '../../results/cards.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { fromNative } from '../../native/errors.js';
 import { loadAddon } from '../../native/load.js';

@@ -1,5 +1,6 @@
 /** The environment of a program: that of the system's workers, and what the workload says. */
-import { instanceVariables, isInstance, type NamedGpu } from '../../environment/named-gpu.js';
+import { instanceVariables, type NamedGpu } from '../../environment/named-gpu.js';
+import { isInstance } from '../../results/cards.js';
 import { loaderPath } from '../../systems/process/loader-path.js';
 import type { MeasureContext } from '../../metrics/core/metric.js';
 import type { System, Tenant } from '../../systems/system.js';

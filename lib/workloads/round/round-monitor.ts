@@ -1,5 +1,5 @@
 /** The monitor of the GPU over the runs of a round: one, because starting and ending it would cost each run time. */
-import { isInstance } from '../../environment/named-gpu.js';
+import { isInstance } from '../../results/cards.js';
 import { messageOf } from '../../errors/message-of.js';
 import { type Monitor, startMonitor } from '../../monitor/monitor.js';
 import type { GpuSample } from '../../monitor/sample.js';

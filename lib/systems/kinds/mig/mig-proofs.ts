@@ -1,6 +1,7 @@
 /** Whether a process is on its MIG instance: what it sees itself, and what NVML says outside. */
 import { inWords } from '../../../config/size.js';
-import { isInstance, profileOf } from '../../../environment/named-gpu.js';
+import { profileOf } from '../../../environment/named-gpu.js';
+import { isInstance } from '../../../results/cards.js';
 import type { MigInstance, NativeDevice } from '../../../native/addon-types.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import { placeOf } from './instances.js';

@@ -1,6 +1,6 @@
 /** The bare driver. With several tenants at once it is time-slicing, not a baseline. */
 import type { Description } from '../../../workers/description.js';
-import { isInstance } from '../../../environment/named-gpu.js';
+import { isInstance } from '../../../results/cards.js';
 import {
   bareDriver,
   deviceSeen,

@@ -1,7 +1,7 @@
 /** Limits that a cluster put into a pod, read from inside: they are adopted, not set. */
 import type { Description } from '../../../workers/description.js';
 import { interceptors } from '../../proof/interception.js';
-import { isInstance } from '../../../environment/named-gpu.js';
+import { isInstance } from '../../../results/cards.js';
 import type { Limits, TrueGpu } from '../../system.js';
 import { measuredDevice } from '../../proof/attestation.js';
 import type { Mechanism } from './pod-settings.js';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isInstance } from '../../../environment/named-gpu.js';
+import { isInstance } from '../../../results/cards.js';
 import { ownIdentity } from '../../../environment/process-identity.js';
 import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
