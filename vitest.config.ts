@@ -12,8 +12,11 @@ const common = {
   // process.
   env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '', GVB_CHECK_DETAILS: '1' },
 };
-/** More workers than processors, because most of these tests wait for other processes. */
-const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
+/**
+ * More workers than processors, because these tests wait for other processes. Those use all of the processors' time: with more at once
+ * each takes longer, the whole does not become shorter, and what a test waits for comes late.
+ */
+const parallel = { ...common, maxWorkers: Math.min(6, Math.ceil(1.5 * availableParallelism())), maxConcurrency: 2 };
 
 /** Accuracy tests run after all others and one per processor, because they compare times. */
 const accuracy = {

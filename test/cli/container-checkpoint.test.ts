@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { moments } from '../moments.js';
 import { passing } from '../waiting.js';
 import { emptyFolder, parseComparison, processesOf, start } from './command.js';
 import { cannotUnshare, fakeRuntime } from './containers.js';
@@ -147,13 +148,10 @@ describe.skipIf(cannot)('a checkpointed program in a container', () => {
   });
 });
 
-/** Random, so that each run of the tests kills at other moments; the title says which. */
-const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
-
 describe.skipIf(cannot)('a run of a checkpointed program in a container that is killed', () => {
   const endless = { checkpoint: { repeat: 1_000 } };
 
-  it.each(moments)('leaves nothing, and kills none that is live and restored (%i ms later)', async (ms) => {
+  it.each(moments(400))('leaves nothing, and kills none that is live and restored (%i ms later)', async (ms) => {
     const box = boxed(endless);
     await passing(() => expect(box.isRestored()).toBe(true));
     await sleep(ms);

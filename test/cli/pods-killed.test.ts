@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../lib/stats/random.js';
 import { type Fault, PodmanHost, TestCluster } from '../kubectl/cluster.js';
+import { isLong } from '../moments.js';
 import { emptyFolder, parseComparison, processesOf, root, start } from './command.js';
 import { withoutPodman } from './containers.js';
 
-const isLong = process.env.GVB_LONG === '1';
 const seed = isLong ? Date.now() % 2 ** 31 : 1;
 const moments = Array.from({ length: isLong ? 20 : 1 }, (_, at) => at);
 const CARD = 'GPU-67766273-696d-4000-8000-000000000000';

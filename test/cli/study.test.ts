@@ -7,6 +7,7 @@ import type { ComparisonDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { readStudy } from '../../lib/study/read-study.js';
 import type { StudyRecord } from '../../lib/study/study-record.js';
+import { isLong } from '../moments.js';
 import { command, emptyFolder, root, start } from './command.js';
 import { withoutPodman } from './containers.js';
 import { pathWithMps } from './mps-control.js';
@@ -83,13 +84,14 @@ describe('the model of the study inference-engines', () => {
 });
 
 describe('a shortened study', () => {
+  const more = (...steps: string[]) => (isLong ? steps : []);
   /** Steps of each, with a stand-in for MPS; those of containers take a bundle. */
   const inShort: Record<string, string[]> = {
-    'hami-and-fcsp': ['costs', 'isolation'],
+    'hami-and-fcsp': ['costs', ...more('isolation')],
     'inference-engines': ['pytorch', 'llama-cpp'],
-    'mps-restore': ['start-up', 'checkpoint', 'serve'],
-    'container-overhead': ['start', 'T2', 'matmul'],
-    'gpu-passthrough': ['parts', 'toolkit', 'starts'],
+    'mps-restore': ['checkpoint', ...more('start-up', 'serve')],
+    'container-overhead': ['start', ...more('T2', 'matmul')],
+    'gpu-passthrough': ['parts', 'toolkit', ...more('starts')],
   };
   const noContainers = withoutPodman('shortened studies in containers of runc');
 

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { addonFile, command, main, root, simulatedFolder } from '../cli/command.js';
 import { closedPort } from '../ports.js';
+import { moments } from '../moments.js';
 import { processesIn, until, untilNoneIn } from '../region-processes.js';
 import { onGpu } from '../scene-programs.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
@@ -167,17 +168,17 @@ describe.concurrent('a run of a scene that is killed while its programs take tur
     return { run, restored, isRestored, left: () => processesIn(region), noneLeft: () => untilNoneIn(region) };
   }
 
-  /** Random, so that each run of the tests kills at other moments; the title says which. */
-  const moments = Array.from({ length: 3 }, () => Math.round(600 * Math.random()));
-
-  it.each(moments)('leaves no process, and ends none that is live and restored (%i ms after the first)', async (ms) => {
-    const { run, restored, isRestored, noneLeft } = running();
-    await isRestored();
-    await sleep(ms);
-    run.kill('SIGKILL');
-    await noneLeft();
-    expect(restored()).toEqual([]);
-  });
+  it.each(moments(600))(
+    'leaves no process, and ends none that is live and restored (%i ms after the first)',
+    async (ms) => {
+      const { run, restored, isRestored, noneLeft } = running();
+      await isRestored();
+      await sleep(ms);
+      run.kill('SIGKILL');
+      await noneLeft();
+      expect(restored()).toEqual([]);
+    },
+  );
 
   it.each([1, 2])('leaves none after %i times Ctrl-C either', async (times) => {
     const { run, restored, isRestored, noneLeft } = running();

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { FrontierRow } from '../../lib/metrics/llm/generation.js';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { command, main } from '../cli/command.js';
+import { moments } from '../moments.js';
 import { until, untilNoneIn } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
@@ -64,47 +65,47 @@ it('says what the turns cost: tokens of both tenants, and the wait of a request'
 
 // These tests run in parallel, because they wait for what the guardians do.
 describe.concurrent('a run that is killed while tenants take turns', () => {
-  /** Random, so that each run of the tests kills at other moments; the title says which. */
-  const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
-
-  it.each(moments)('leaves no process, and ends none that is live and restored (%i ms after the first)', async (ms) => {
-    const record = temporaryFolder('swap');
-    const region = ownRegion('swap');
-    const run: ChildProcess = spawn(
-      process.execPath,
-      [
-        main,
-        'compare',
-        'LLM-004',
-        '--tier',
-        'quick',
-        '--simulate',
-        '--system',
-        'swap:slice=100ms',
-        '--system',
-        'swap:name=other,slice=150ms',
-        '--json',
-        '/dev/null',
-      ],
-      {
-        env: {
-          ...{ PATH: process.env.PATH, HOME: record },
-          GVB_SIM: `region=${region},record=${record},${COSTS}`,
+  it.each(moments(400))(
+    'leaves no process, and ends none that is live and restored (%i ms after the first)',
+    async (ms) => {
+      const record = temporaryFolder('swap');
+      const region = ownRegion('swap');
+      const run: ChildProcess = spawn(
+        process.execPath,
+        [
+          main,
+          'compare',
+          'LLM-004',
+          '--tier',
+          'quick',
+          '--simulate',
+          '--system',
+          'swap:slice=100ms',
+          '--system',
+          'swap:name=other,slice=150ms',
+          '--json',
+          '/dev/null',
+        ],
+        {
+          env: {
+            ...{ PATH: process.env.PATH, HOME: record },
+            GVB_SIM: `region=${region},record=${record},${COSTS}`,
+          },
+          cwd: record,
+          stdio: ['ignore', 'ignore', 'pipe'],
         },
-        cwd: record,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      },
-    );
-    let said = '';
-    run.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const restored = () => readdirSync(record).filter((file) => file.startsWith('restored-'));
-    await until(() => {
-      if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
-      return restored()[0];
-    });
-    await sleep(ms);
-    run.kill('SIGKILL');
-    await untilNoneIn(region);
-    expect(restored()).toEqual([]);
-  });
+      );
+      let said = '';
+      run.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      const restored = () => readdirSync(record).filter((file) => file.startsWith('restored-'));
+      await until(() => {
+        if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
+        return restored()[0];
+      });
+      await sleep(ms);
+      run.kill('SIGKILL');
+      await untilNoneIn(region);
+      expect(restored()).toEqual([]);
+    },
+  );
 });

@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../lib/stats/random.js';
+import { isLong } from '../moments.js';
 import { Cluster, withoutSlurm } from './cluster.js';
 import { Fleet, nodeOn } from './fleet-runs.js';
 
-const isLong = process.env.GVB_LONG === '1';
 const TIMES = isLong ? 20 : 2;
 const seed = isLong ? Date.now() % 2 ** 31 : 1;
 const names = ['n1', 'n2'];
