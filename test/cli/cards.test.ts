@@ -1,18 +1,16 @@
-/** The short form of test/truth/cards.test.ts: metrics of every category on every card, as short as they can be. */
+/** The short form of test/truth/cards.test.ts: every card, with two metrics that are as short as they can be. */
 import { describe, expect, it } from 'vitest';
-import { CARDS, cardNamed } from '../cards/expected.js';
+import { CARDS } from '../cards/expected.js';
 import { expectAsExpected, measuredOn } from '../cards/measured.js';
 
-/** One of each category that needs no tenant: their processes take most of the time. */
-const QUICK = ['OH-002', 'IS-013', 'LLM-008', 'SCHED-003', 'NCCL-001', 'FRAG-002', 'START-005'];
-/** One of each other category, on the card whose limits are least. */
-const TENANTS = ['ERR-003', 'CACHE-002', 'BW-002', 'PCIE-001', 'COMPAT-001'];
-const LEAST = cardNamed('card=gtx-1650-4gb');
+/** One of each category that needs no tenant: their processes take most of the time. Each card has one of them in turn. */
+const QUICK = ['OH-002', 'IS-013', 'SCHED-003', 'NCCL-001', 'FRAG-002', 'START-005'];
 
-describe.each(CARDS)('$sim', (card) => {
-  const ids = card === LEAST ? [...QUICK, ...TENANTS] : QUICK;
+describe.each(CARDS.map((card, index) => ({ ...card, index })))('$sim', ({ index, ...card }) => {
+  // What LLM-008 has depends on the card most.
+  const ids = ['LLM-008', QUICK[index % QUICK.length] as string];
 
-  it('has a number of each category, or a true reason', async () => {
+  it(`has a number of ${ids.join(' and ')}, or a true reason`, async () => {
     expectAsExpected(card, ids, await measuredOn(card, ids));
   });
 });
@@ -69,10 +67,13 @@ it.each(['memory_mib=256', 'memory_mib=512', 'memory_mib=700,context_mib=64'])(
   async (sim) => {
     const { metrics } = await measuredOn({ sim }, SHORT);
     const said = metrics.map(({ id, status, reason = '' }) => [id, status, reason]);
-    const wanted = SHORT.map((id) => [id, expect.stringMatching(/^(ok|unsupported)$/), expect.any(String)]);
+    const wanted = SHORT.map((id) => [id, expect.stringMatching(/^(ok|unsupported|invalid)$/), expect.any(String)]);
     expect(said.sort()).toEqual(wanted.sort());
-    for (const [, status, reason] of said)
+    for (const [, status, reason] of said) {
       if (status === 'unsupported') expect(reason).toMatch(/ fit|may be taken|needs a native arm/);
+      // The machine of the tests may be busy.
+      if (status === 'invalid') expect(reason).toMatch(/stop other programs and measure again/);
+    }
   },
 );
 

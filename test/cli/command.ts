@@ -123,6 +123,7 @@ function checked(kind: 'run' | 'comparison', text: string): unknown {
   const schema = () => JSON.parse(readFileSync(join(root, `schema/${kind}-document.schema.json`), 'utf8'));
   const validate = validators.get(kind) ?? ajv.compile(schema());
   validators.set(kind, validate);
+  if (text === '') throw new Error(`Expected a ${kind} document but the command printed none.`);
   const document: unknown = JSON.parse(text);
   if (!validate(document)) throw new Error(`Not a ${kind} document: ${ajv.errorsText(validate.errors)}`);
   return document;

@@ -5,6 +5,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { moments } from '../moments.js';
 import { processesIn, until, untilNoneIn } from '../region-processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 import { addonFile, command, emptyFolder, hasDriver, main, parseComparison, root, simulatedFolder } from './command.js';
@@ -73,7 +74,7 @@ describe.skipIf(hasDriver).concurrent('a checkpointed program', () => {
 
   it('may end by itself after its work', async () => {
     const settings = { checkpoint: { repeat: 1 }, stopAfter: undefined };
-    const { code, result, restored, left } = await measured(configured(1, settings, 3));
+    const { code, result, restored, left } = await measured(configured(1, settings, 20));
     expect(code).toBe(0);
     expect(result('wall')).toMatchObject({ status: 'ok' });
     expect(result('restore-answer')).toBeUndefined();
@@ -115,11 +116,8 @@ function running() {
   return { run, restored, isRestored, noneLeft: () => untilNoneIn(region) };
 }
 
-/** Random, so that each run of the tests kills at other moments; the title says which. */
-const moments = Array.from({ length: 3 }, () => Math.round(400 * Math.random()));
-
 describe.skipIf(hasDriver).concurrent('a run of a checkpointed program that is killed', () => {
-  it.each(moments)('leaves no process, and ends none that is live and restored (%i ms later)', async (ms) => {
+  it.each(moments(400))('leaves no process, and ends none that is live and restored (%i ms later)', async (ms) => {
     const { run, restored, isRestored, noneLeft } = running();
     await isRestored();
     await sleep(ms);

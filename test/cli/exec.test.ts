@@ -44,6 +44,7 @@ async function exec(args: readonly string[], environment: NodeJS.ProcessEnv = {}
   const running = start(['exec', ...options, '--output', output, '--json', '-', ...program], environment);
   const { code, stdout, stderr } = await running.done;
   expect(processesOf(running.mark)).toEqual([]);
+  if (stdout === '') throw new Error(`It ended with ${code} and no document: ${stderr}`);
   return { document: parseComparison(stdout), code, stderr, output, mark: running.mark };
 }
 
