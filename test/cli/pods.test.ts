@@ -60,14 +60,14 @@ describe.skipIf(cannot)('pods', () => {
     clusters.push(made);
     return made;
   };
-  let [injected, refused, failed, executed, proven, inactive]: (Measured | undefined)[] = [];
+  let [injected, refused, failed, executed, proven, untold]: (Measured | undefined)[] = [];
   let placed: ComparisonDocument | undefined;
   let fromElsewhere: { groundTruth: string; run: Measured }[] = [];
 
   beforeAll(async () => {
     host = new PodmanHost();
-    [[injected, executed, proven, inactive], [refused], [failed], fromElsewhere, placed] = await Promise.all([
-      inOrder(measureInjected, measureProgram, measureLayered, measureInactive),
+    [[injected, executed, proven, untold], [refused], [failed], fromElsewhere, placed] = await Promise.all([
+      inOrder(measureInjected, measureProgram, measureLayered, measureUntold),
       inOrder(measureRefused),
       inOrder(measureFailed),
       hasDriver ? [] : measureFromElsewhere(),
@@ -113,7 +113,8 @@ describe.skipIf(cannot)('pods', () => {
     const on = cluster();
     return layered(on, pod('plain', on.template('plain')));
   };
-  const measureInactive = () => layered(cluster([], { layer: undefined }));
+  /** The layer is loaded, and knows no limit. */
+  const measureUntold = () => layered(cluster([], { tells: false }));
 
   /** With and without an unhooked pod, one comparison after the other. */
   async function measureFromElsewhere() {
@@ -342,12 +343,14 @@ describe.skipIf(cannot)('pods', () => {
     expect(proven?.code).toBe(0);
   });
 
-  it('run no program where the layer that they ask for is not active', () => {
-    expect(outcomeOf(inactive as Measured, 'hami')).toMatchObject({
+  it('run no program where the layer was not told the limit that they ask for', () => {
+    expect(outcomeOf(untold as Measured, 'hami')).toMatchObject({
       status: 'invalid',
-      reason: expect.stringContaining('what the template asks for is there'),
+      reason: expect.stringMatching(
+        /limits that the template asks for were injected: .* no limit of memory is in the environment/,
+      ),
     });
-    expect(inactive?.code).toBe(5);
+    expect(untold?.code).toBe(5);
   });
 
   it('run programs that are linked statically, whose proof is said to be missing', () => {

@@ -28,6 +28,8 @@ interface Options {
   replicas?: number;
   /** The library that HAMi's plugin preloads; without it nothing enforces what a pod asks for. */
   layer?: string | undefined;
+  /** Whether the plugin tells the layer its memory limit. Default: it does. */
+  tells?: false;
   namespaces?: string[];
   /** Paths that every container has, read-only. */
   everywhere?: { from: string; to: string }[];

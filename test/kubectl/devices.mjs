@@ -91,7 +91,12 @@ export function injected(cluster, pod, { gpus, node }) {
     delete container.securityContext;
     withFiles(cluster, pod, { spec, container });
     if (memory !== undefined && layer)
-      withLayer(cluster, { spec, container, add }, memory, limits['nvidia.com/gpucores']);
+      withLayer(
+        cluster,
+        { spec, container, add },
+        cluster.settings.tells === false ? undefined : memory,
+        limits['nvidia.com/gpucores'],
+      );
   }
   return spec;
 }
@@ -128,9 +133,9 @@ function withLayer(cluster, { spec, container, add }, memory, cores) {
   mkdirSync(folder, { recursive: true });
   const preload = join(folder, 'ld.so.preload');
   writeFileSync(preload, `${layer}\n`);
-  add('CUDA_DEVICE_MEMORY_LIMIT_0', `${memory}m`);
+  if (memory !== undefined) add('CUDA_DEVICE_MEMORY_LIMIT_0', `${memory}m`);
   if (cores !== undefined) add('CUDA_DEVICE_SM_LIMIT', String(cores));
-  add('GVB_INTERPOSE', `quota=${memory}MiB,pool=/tmp/gvb-pool`);
+  add('GVB_INTERPOSE', memory === undefined ? 'cuLaunchKernel=+0us' : `quota=${memory}MiB,pool=/tmp/gvb-pool`);
   spec.volumes = [
     ...(spec.volumes ?? []),
     { name: 'standin-layer', hostPath: { path: layer } },

@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { Place } from '../../../lib/config/setting-place.js';
 import { bytesOf, limitsIn } from '../../../lib/systems/kinds/pod/adopted-limits.js';
 import { whyOver, whyWaiting } from '../../../lib/systems/kinds/pod/pod-state.js';
+import { limitsGiven } from '../../../lib/systems/kinds/pod/pod-proofs.js';
 import { askedFor, podOf, readTemplate } from '../../../lib/systems/kinds/pod/pod-template.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -128,6 +129,39 @@ describe('a template', () => {
     [{ ...simple(), metadata: { annotations: { 'gpu-fraction': '0.5' } } }, 'layer'],
   ] as const)('asks for what its resources and annotations say', (value, mechanism) => {
     expect(askedFor(read(value)).mechanism).toBe(mechanism);
+  });
+
+  const limited = (limits: Record<string, number>) =>
+    simple({ resources: { limits: { 'nvidia.com/gpu': 1, ...limits } } });
+  it.each([
+    [limited({ 'nvidia.com/gpumem': 4096 }), undefined, ['memory']],
+    [limited({ 'nvidia.com/gpumem-percentage': 50, 'nvidia.com/gpucores': 50 }), undefined, ['memory', 'SM']],
+    [limited({ 'nvidia.com/gpucores': 100 }), undefined, []],
+    [limited({ 'volcano.sh/vgpu-memory': 4096, 'volcano.sh/vgpu-cores': 30 }), undefined, ['memory', 'SM']],
+    [{ ...simple(), metadata: { annotations: { 'gpu-fraction': '0.5' } } }, undefined, ['memory']],
+    [{ ...simple(), metadata: { annotations: { 'gpu-fraction': '0.5' } } }, 'whole', []],
+    [simple(), 'layer', []],
+  ] as const)('asks for the limits that a layer has to be told', (value, under, limits) => {
+    expect(askedFor(read(value), under).limits).toEqual(limits);
+  });
+});
+
+describe('a layer that is there', () => {
+  const asked = { mechanism: 'layer', because: 'annotation gpu-fraction', limits: ['memory', 'SM'] } as const;
+  const adopted = { mechanism: 'layer', library: '/l.so', injected: {} } as const;
+
+  it('fails its proof where it was not told a limit that the template asks for', () => {
+    const [finding] = limitsGiven(asked, { ...adopted, memoryBytes: null, smPercent: 50 });
+    expect(finding).toMatchObject({
+      passed: false,
+      detail:
+        'memory and SM asked for (annotation gpu-fraction), no limit of memory is in the environment of the container',
+    });
+  });
+
+  it('passes where it was told each, and needs none where none is asked for', () => {
+    expect(limitsGiven(asked, { ...adopted, memoryBytes: 1, smPercent: 50 })).toMatchObject([{ passed: true }]);
+    expect(limitsGiven({ ...asked, limits: [] }, { ...adopted, memoryBytes: null, smPercent: null })).toEqual([]);
   });
 });
 

@@ -4,15 +4,15 @@ import { isAbsolute } from 'node:path';
 import type * as v from 'valibot';
 import type { Place } from '../../../config/setting-place.js';
 import { inPath } from '../../input/in-path.js';
-import { type podSettings, type Mechanism } from './pod-settings.js';
-import { askedFor, readTemplate, type Template } from './pod-template.js';
+import type { podSettings } from './pod-settings.js';
+import { type Asked, askedFor, readTemplate, type Template } from './pod-template.js';
 
 export interface PodOptions {
   name: string;
   template: Template;
   /** An unhooked pod; `here`: this machine; null: not said. */
   truth: Template | 'here' | null;
-  asked: { mechanism: Mechanism; because: string };
+  asked: Asked;
   /** Absolute; null where there is none. */
   kubectl: string | null;
   context: string | undefined;
@@ -43,7 +43,7 @@ export function podOptions(
     name,
     template,
     truth: truthOf(given.truth, place, folder),
-    asked: under === undefined ? askedFor(template) : { mechanism: under, because: `under=${under}` },
+    asked: askedFor(template, under),
     kubectl: kubectl.includes('/') ? (existsSync(kubectl) ? kubectl : null) : inPath(kubectl, caller.PATH ?? ''),
     context: given.context,
     namespace: given.namespace ?? template.pod.metadata?.namespace,

@@ -9,6 +9,7 @@ import type { Canary, Evidence, TrueGpu } from '../../system.js';
 import type { Adopted } from './adopted-limits.js';
 import type { LivingPod } from './living-pod.js';
 import type { Mechanism } from './pod-settings.js';
+import type { Asked } from './pod-template.js';
 
 export function inPod({ environment }: Description, pod: LivingPod | undefined): Finding {
   const proof = 'in a pod of this run';
@@ -45,11 +46,7 @@ const advice: Readonly<Record<Mechanism, string>> = {
   mig: 'The node is not partitioned as the template asks: check the label nvidia.com/mig.config.',
 };
 
-export function underAsked(
-  asked: { mechanism: Mechanism; because: string },
-  now: Adopted,
-  description: Description,
-): Finding {
+export function underAsked(asked: Asked, now: Adopted, description: Description): Finding {
   const seen =
     now.mechanism === 'layer'
       ? interceptionText(interceptors(description.provenance), description.provenance.functions.length)
@@ -60,6 +57,25 @@ export function underAsked(
     detail: `${words[asked.mechanism]} is asked for (${asked.because}), inside is ${seen}`,
     advice: advice[asked.mechanism],
   };
+}
+
+/** A layer can be loaded and know no limit, because nothing passed it on: it then limits nothing. */
+export function limitsGiven({ limits, because }: Asked, { memoryBytes, smPercent }: Adopted): Finding[] {
+  const missing = limits.filter((limit) => (limit === 'memory' ? memoryBytes : smPercent) === null);
+  if (limits.length === 0) return [];
+  const names = (some: Asked['limits']) => some.join(' and ');
+  return [
+    {
+      proof: 'limits that the template asks for were injected',
+      passed: missing.length === 0,
+      detail:
+        missing.length === 0
+          ? names(limits)
+          : `${names(limits)} asked for (${because}), no limit of ${names(missing)} is in the environment of the container`,
+      advice:
+        'The layer is there, but nobody told it the limit: check the webhook that sets it (CUDA_DEVICE_MEMORY_LIMIT, CUDA_DEVICE_SM_LIMIT). With KAI, some versions of the resource isolator set none.',
+    },
+  ];
 }
 
 /** The proofs of a mechanism. */

@@ -223,6 +223,7 @@ export class PodSystem implements System {
       proofs.inPod(description, pod),
       deviceSeen(measuredDevice(description, gpu), gpu),
       proofs.underAsked(this.#options.asked, now, description),
+      ...(now.mechanism === 'layer' ? proofs.limitsGiven(this.#options.asked, now) : []),
       proofs.sameLimits(adopted, now),
       ...proofs.ofMechanism(description, { adopted: now, gpu, look, canaries: this.canaries() }),
     ]);

@@ -181,18 +181,48 @@ function onNode(affinity: Affinity | undefined, node: string): Affinity {
   };
 }
 
+/** What a template asks the cluster for. */
+export interface Asked {
+  mechanism: Mechanism;
+  because: string;
+  /** What a layer has to be told. */
+  limits: readonly ('memory' | 'SM')[];
+}
+
 /** Limits that HAMi-core holds, behind HAMi's own device plugin or volcano's. */
 const ofHami =
   /^(nvidia\.com\/(gpumem|gpumem-percentage|gpucores)|volcano\.sh\/vgpu-(memory|memory-percentage|cores))$/;
 
-/** What the template asks the cluster for. */
-export function askedFor({ pod, container }: Template): { mechanism: Mechanism; because: string } {
-  const { annotations = {} } = pod.metadata ?? {};
-  const measured = pod.spec?.containers.find(({ name }) => name === container);
+const KAI = ['gpu-fraction', 'gpu-memory'];
+
+const containerOf = ({ pod, container }: Template) => pod.spec?.containers.find(({ name }) => name === container);
+
+/** The limits that a layer would hold. A share of 0 or 100 % of the time is none. */
+function limitsOf(template: Template): Asked['limits'] {
+  const { requests, limits } = containerOf(template)?.resources ?? {};
+  const all = Object.entries({ ...requests, ...limits });
+  const annotations = Object.keys(template.pod.metadata?.annotations ?? {});
+  const memory = all.some(([name]) => ofHami.test(name) && name.includes('mem'));
+  const cores = all.some(([name, value]) => ofHami.test(name) && name.endsWith('cores') && Number(value) % 100 !== 0);
+  return [
+    ...(memory || KAI.some((name) => annotations.includes(name)) ? (['memory'] as const) : []),
+    ...(cores ? (['SM'] as const) : []),
+  ];
+}
+
+/** `under`: what the user says that it asks for; undefined: its resources and annotations say it. */
+export function askedFor(template: Template, under?: Mechanism): Asked {
+  const said = under === undefined ? mechanismOf(template) : { mechanism: under, because: `under=${under}` };
+  return { ...said, limits: said.mechanism === 'layer' ? limitsOf(template) : [] };
+}
+
+function mechanismOf(template: Template): Pick<Asked, 'mechanism' | 'because'> {
+  const { annotations = {} } = template.pod.metadata ?? {};
+  const measured = containerOf(template);
   const limits = Object.keys({ ...measured?.resources?.requests, ...measured?.resources?.limits });
   const hami = limits.find((name) => ofHami.test(name));
   if (hami !== undefined) return { mechanism: 'layer', because: hami };
-  const kai = ['gpu-fraction', 'gpu-memory'].find((name) => annotations[name] !== undefined);
+  const kai = KAI.find((name) => annotations[name] !== undefined);
   if (kai !== undefined) return { mechanism: 'layer', because: `annotation ${kai}` };
   const mig = limits.find((name) => name.startsWith('nvidia.com/mig-'));
   if (mig !== undefined) return { mechanism: 'mig', because: mig };
