@@ -90,6 +90,13 @@ export function errorInterval({ wrong, slots }: Errors): [low: number, high: num
   return [low, high];
 }
 
+/** How likely permuted labels are right in every slot, of which half are of the one kind: the least p that so few slots allow. */
+export function leastChance(slots: number): number {
+  let ways = 1;
+  for (let i = 1; i <= slots / 2; i++) ways *= (slots / 2 + i) / i;
+  return 1 / ways;
+}
+
 /** Errors of the classifier after the secrets were dealt out again: their mean, and P(as few as there were). */
 export function chanceOf(classifier: Classifier, slots: readonly Slot[], seed: number): { error: number; p: number } {
   const { wrong } = errorsOf(classifier, slots);

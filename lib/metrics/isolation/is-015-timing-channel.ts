@@ -9,6 +9,7 @@ import {
   type Errors,
   errorInterval,
   errorsOf,
+  leastChance,
   type Slot,
 } from '../../stats/channel.js';
 import { quantile } from '../../stats/quantile.js';
@@ -263,13 +264,6 @@ function channelOf([training, test]: Halves, activity: Activity, plan: ChannelPl
 const verdictOf = ([low, high]: readonly [number, number]): TimingChannelDetails['verdict'] =>
   high < CLOSED_BELOW ? 'passes' : low > 0 ? 'fails' : 'inconclusive';
 
-/** How likely permuted labels are right in every slot, of which half are of the one kind. */
-function leastPossible(slots: number): number {
-  let ways = 1;
-  for (let i = 1; i <= slots / 2; i++) ways *= (slots / 2 + i) / i;
-  return 1 / ways;
-}
-
 /** What the slots show. */
 export function judge(
   { halves, control, late, missing, entered }: Played,
@@ -308,7 +302,7 @@ export function judge(
     {
       name: 'a silent neighbour is not seen',
       // With few slots, no control is unlikely enough.
-      passed: leastPossible(chosen.testSlots) > CONTROL_P ? 'not checked' : least > CONTROL_P,
+      passed: leastChance(chosen.testSlots) > CONTROL_P ? 'not checked' : least > CONTROL_P,
       detail: `permuted labels give as few errors with a probability of ${least.toPrecision(2)} and more`,
     },
     {

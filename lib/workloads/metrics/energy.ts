@@ -7,7 +7,7 @@ export type Energy = { joules: number; by: 'counter' | 'power' } | { missing: st
  * Shortest run, in ns, that has enough readings: NVML renews them about every 0.1 s, and power is a mean over up to 1
  * s.
  */
-const SHORTEST_FOR_ENERGY_NS = 2e9;
+export const SHORTEST_READ_NS = 2e9;
 /** How far the first and the last reading may be from the ends of the run, as a part of its time. */
 const FARTHEST = 0.2;
 
@@ -18,8 +18,8 @@ type Reading = Pick<GpuSample, 'monotonicNs' | 'energyJ' | 'powerW'>;
  * of CLOCK_MONOTONIC_RAW.
  */
 export function energyOf(samples: readonly Reading[], fromNs: number, toNs: number): Energy {
-  if (toNs - fromNs < SHORTEST_FOR_ENERGY_NS)
-    return { missing: `a run of less than ${SHORTEST_FOR_ENERGY_NS / 1e9} s has too few readings of the power` };
+  if (toNs - fromNs < SHORTEST_READ_NS)
+    return { missing: `a run of less than ${SHORTEST_READ_NS / 1e9} s has too few readings of the power` };
   const counted = byCounter(samples, fromNs, toNs);
   if (counted !== null) return { joules: counted, by: 'counter' };
   const integrated = byPower(samples, fromNs, toNs);

@@ -3,6 +3,7 @@ import { mean } from 'simple-statistics';
 import { slowdownsAmong } from '../../environment/event-reasons.js';
 import type { GpuSample } from '../../monitor/sample.js';
 import { meanReported, mostReported } from '../../monitor/timeline.js';
+import { SHORTEST_READ_NS } from './energy.js';
 
 /** A tenth of a run. Null for what NVML did not report in it. */
 interface RunPart {
@@ -22,8 +23,6 @@ export type Throttling =
   | { percent: number; /** Per cent of the run's time, by reason. */ reasons: Record<string, number>; parts: RunPart[] }
   | { missing: string };
 
-/** Shortest run, in ns, that has enough readings: NVML renews them about every 0.1 s. */
-const SHORTEST_NS = 2e9;
 const PARTS = 10;
 /** Least part of the run's time for which the reasons must be known. */
 const LEAST_KNOWN = 0.8;
@@ -46,8 +45,8 @@ export function throttlingOf(
   samples: readonly Reading[],
   { fromNs, toNs, intervalMs }: { fromNs: number; toNs: number; intervalMs: number },
 ): Throttling {
-  if (toNs - fromNs < SHORTEST_NS)
-    return { missing: `a run of less than ${SHORTEST_NS / 1e9} s has too few readings of the clocks` };
+  if (toNs - fromNs < SHORTEST_READ_NS)
+    return { missing: `a run of less than ${SHORTEST_READ_NS / 1e9} s has too few readings of the clocks` };
   const longestNs = 2e6 * intervalMs;
   const stretches = samples.map((reading, i): Stretch => {
     const begin = i === 0 ? Math.max(fromNs, reading.monotonicNs - longestNs) : reading.monotonicNs;

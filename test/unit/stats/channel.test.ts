@@ -7,6 +7,7 @@ import {
   type Errors,
   errorInterval,
   errorsOf,
+  leastChance,
   type Slot,
 } from '../../../lib/stats/channel.js';
 import { seededRandom } from '../../../lib/stats/random.js';
@@ -89,6 +90,8 @@ describe('chance', () => {
   it('is as right as a classifier of few slots as often as their orders allow', () => {
     // One order of six.
     expect(chanceOf(classifier, apart(4), 1).p).toBeCloseTo(1 / 6, 1);
+    expect(leastChance(4)).toBeCloseTo(1 / 6, 12);
+    expect(leastChance(20)).toBeCloseTo(1 / 184_756, 12);
   });
 
   it('is always as right as a classifier that says the same of all', () => {
