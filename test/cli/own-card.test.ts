@@ -1,5 +1,5 @@
 /** A command's simulated card: its processes share it, and no other command does, unless GVB_SIM names a region. */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { command, processesOf, shortCalls, start } from './command.js';
 
@@ -44,5 +44,26 @@ describe('a command without a region', () => {
     expect((await command(run)).code).toBe(0);
     // Cards of other tests' commands are gone once they end.
     await expect.poll(() => cardsOfCommands().filter((card) => left.includes(card))).toEqual([]);
+  });
+
+  it('removes a card whose maker was killed before it was written, and none of another form', async () => {
+    const running = start(['run', 'OH-001', '--iterations', '1000000', '--simulate'], {
+      GVB_SIM: `region=own-card-${process.pid},${settings('sms=10')}`,
+    });
+    const own = `/dev/shm/gvb-sim-${process.getuid?.()}-own-card-${process.pid}`;
+    await expect.poll(() => existsSync(own) && statSync(own).size > 0).toBe(true);
+    const { size } = statSync(own);
+    running.child.kill('SIGTERM');
+    await running.done;
+    const made = [0, size, size - 1].map((bytes, index) => {
+      const file = `/dev/shm/gvb-sim-${process.getuid?.()}-own-card-half-${index}-${process.pid}`;
+      writeFileSync(file, '', { mode: 0o600 });
+      truncateSync(file, bytes);
+      return file;
+    });
+    expect((await command(run)).code).toBe(0);
+    const there = made.map((file) => existsSync(file));
+    for (const file of made) rmSync(file, { force: true });
+    expect(there).toEqual([false, false, true]);
   });
 });

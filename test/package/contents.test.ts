@@ -87,15 +87,15 @@ const entries = [
 /** Files in dist/ other than compiled sources. */
 const pageFiles = ['dist/report/html/fleet.css', 'dist/report/html/page.css', 'dist/report/html/page.js'];
 const bundle = 'dist/report/charts/echarts.js';
-const notices = 'dist/report/charts/echarts.LICENSE.txt';
+const notices = ['dist/report/charts/echarts.LICENSE.txt', 'dist/packages.LICENSE.txt'] as const;
 
 describe('the package', () => {
   it('is this one', () => expect(packed).toMatchObject({ name: 'gpu-virt-bench', version: manifest.version }));
 
   it('contains only code, documentation and licences', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server|pods|pytorch)\/[^/]+\.(mjs|md|py|yaml)|README\.md|LICENSE|CHANGELOG\.md|package\.json|sbom\.cdx\.json)$/;
-    expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
+      /^(dist\/.+\.(c?js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server|pods|pytorch)\/[^/]+\.(mjs|md|py|yaml)|README\.md|LICENSE|CHANGELOG\.md|package\.json|sbom\.cdx\.json)$/;
+    expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, ...notices].includes(path))).toEqual([]);
   });
 
   it('contains no sources, tests or build files', () => {
@@ -115,8 +115,10 @@ describe('the package', () => {
   });
 
   it('contains the code in few files, besides those named by path', () => {
-    const others = paths.filter((path) => path.startsWith('dist/') && !/^dist\/chunks\/[^/]+\.js$|\.d\.ts$/.test(path));
-    expect(others.sort()).toEqual([...entries, ...pageFiles, bundle, notices].sort());
+    const others = paths.filter(
+      (path) => path.startsWith('dist/') && !/^dist\/chunks\/[^/]+\.c?js$|\.d\.ts$/.test(path),
+    );
+    expect(others.sort()).toEqual([...entries, ...pageFiles, bundle, ...notices].sort());
     const code = paths.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
     const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
@@ -163,9 +165,17 @@ describe('the package', () => {
     expect(code).not.toMatch(/\b(from|require\()\s*["'](?!node:)/);
     expect(code.length).toBeGreaterThan(100_000);
     expect(code.length).toBeLessThan(700_000);
-    const text = readFileSync(join(root, notices), 'utf8');
+    const text = readFileSync(join(root, notices[0]), 'utf8');
     for (const owed of ['Apache License', 'The Apache Software Foundation', 'Mike Bostock', 'Baidu Inc.', 'Microsoft'])
       expect(text).toContain(owed);
+  });
+
+  it('contains the licence of every package whose code is in the bundle', () => {
+    const text = readFileSync(join(root, notices[1]), 'utf8');
+    const named = [...text.matchAll(/^(\S+) \d\S*, /gm)].map(([, name]) => name);
+    expect(named).toEqual(expect.arrayContaining(['cli-table3', 'commander', 'picomatch', 'valibot', 'yaml']));
+    expect(named.filter((name) => name === 'node-gyp-build')).toEqual([]);
+    expect(text.match(/Permission (is hereby granted|to use, copy)/g)?.length).toBeGreaterThanOrEqual(10);
   });
 
   it('is small', () => {

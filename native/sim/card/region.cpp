@@ -72,14 +72,17 @@ std::string join(RegionState* state, const Settings& settings, Role role) {
                                  settings.region + "' but received " + different + ".";
 }
 
-// Looks at the name only under the lock: without it, the name may become that of a new region meanwhile.
+// Looks at the name only under the lock: without it, the name may become that of a new region meanwhile. Who makes a
+// region holds the lock until it is written: one that is not was left by a process that was killed before.
 bool is_abandoned(int fd) {
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0 || !SharedFile::has_name(fd) || lseek(fd, 0, SEEK_END) != sizeof(RegionState))
-    return false;
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 || !SharedFile::has_name(fd)) return false;
+  const off_t bytes = lseek(fd, 0, SEEK_END);
+  if (bytes == 0) return true;
+  if (bytes != static_cast<off_t>(sizeof(RegionState))) return false;
   void* at = mmap(nullptr, sizeof(RegionState), PROT_READ, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
   const auto* state = static_cast<const RegionState*>(at);
-  const bool abandoned = state->magic == kRegionMagic && is_over(*state);
+  const bool abandoned = state->magic == 0 || (state->magic == kRegionMagic && is_over(*state));
   munmap(at, sizeof(RegionState));
   return abandoned;
 }
