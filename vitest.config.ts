@@ -21,6 +21,8 @@ const parallel = { ...common, maxWorkers: Math.min(6, Math.ceil(1.5 * availableP
 /** Accuracy tests run after all others and one per processor, because they compare times. */
 const accuracy = {
   ...common,
+  // Some measure everything that there is.
+  testTimeout: 3 * TEST_MS,
   sequence: { groupOrder: 1 },
   maxWorkers: Math.min(4, availableParallelism()),
 };
