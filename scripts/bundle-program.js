@@ -117,10 +117,7 @@ export async function bundleProgram() {
     plugins: [listedValues, yamlFile],
     checks: { ineffectiveDynamicImport: false },
     external: (id, importer) =>
-      isBuiltin(id) ||
-      id === `./${YAML}` ||
-      id === INSTALLED ||
-      (importer !== undefined && join(dirname(importer), id) === charts),
+      isBuiltin(id) || id === INSTALLED || (importer !== undefined && join(dirname(importer), id) === charts),
   });
   const { output } = await bundle.generate({
     format: 'esm',
