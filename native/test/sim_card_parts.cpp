@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "sim_measure.h"
@@ -476,30 +477,29 @@ void peers() {
   CHECK_EQUAL(cuCtxEnablePeerAccess(contexts[1], 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxEnablePeerAccess(contexts[1], 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
 
-  // A copy of 1 MB over a link of 100 MB/s takes 10 ms of the timeline; the one before it keeps the device ahead of the
-  // host.
+  // 1 MB over a link of 100 MB/s takes 10 ms of the timeline, unless the host was late with the second of the two.
   CUevent begin = nullptr, end = nullptr;
   CHECK_EQUAL(cuEventCreate(&begin, CU_EVENT_DEFAULT), CUDA_SUCCESS);
   CHECK_EQUAL(cuEventCreate(&end, CU_EVENT_DEFAULT), CUDA_SUCCESS);
-  CHECK_EQUAL(cuMemcpyPeerAsync(words[1], contexts[1], words[0], contexts[0], 1'000'000, nullptr), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventRecord(begin, nullptr), CUDA_SUCCESS);
-  CHECK_EQUAL(cuMemcpyPeerAsync(words[1], contexts[1], words[0], contexts[0], 1'000'000, nullptr), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventRecord(end, nullptr), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventSynchronize(end), CUDA_SUCCESS);
-  float milliseconds = 0;
-  CHECK_EQUAL(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
-  CHECK_NEAR(double(milliseconds), 10.0, 1e-3);
+  const auto milliseconds_of = [&](const std::function<CUresult()>& work) {
+    float milliseconds = 0;
+    CHECK_EQUAL(work(), CUDA_SUCCESS);
+    CHECK_EQUAL(cuEventRecord(begin, nullptr), CUDA_SUCCESS);
+    CHECK_EQUAL(work(), CUDA_SUCCESS);
+    CHECK_EQUAL(cuEventRecord(end, nullptr), CUDA_SUCCESS);
+    CHECK_EQUAL(cuEventSynchronize(end), CUDA_SUCCESS);
+    CHECK_EQUAL(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
+    return double(milliseconds);
+  };
+  constexpr int kTimes = 10;
+  const auto copy = [&] { return cuMemcpyPeerAsync(words[1], contexts[1], words[0], contexts[0], 1'000'000, nullptr); };
+  CHECK_NEAR(shortest_of([&] { return milliseconds_of(copy); }, kTimes), 10.0, 1e-3);
 
   // A kernel may write there now, at the link's rate; without access, the context would fail.
   const unsigned count = 250'000, seed = 3;
-  void* mix[] = {&words[1], const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
-  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventRecord(begin, nullptr), CUDA_SUCCESS);
-  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventRecord(end, nullptr), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventSynchronize(end), CUDA_SUCCESS);
-  CHECK_EQUAL(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
-  CHECK_NEAR(double(milliseconds), 10.0, 0.1);
+  void* arguments[] = {&words[1], const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
+  const auto mix = [&] { return launch(kernel("gvb_mix"), nullptr, arguments); };
+  CHECK_NEAR(shortest_of([&] { return milliseconds_of(mix); }, kTimes), 10.0, 0.1);
   unsigned value = 0;
   CHECK_EQUAL(cuMemcpyDtoH_v2(&value, words[1], 4), CUDA_SUCCESS);
   CHECK_EQUAL(value, 3 * 2654435761u);
@@ -521,7 +521,7 @@ void peers() {
   CHECK_EQUAL(cuDeviceGetP2PAttribute(&attribute, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
               CUDA_ERROR_INVALID_DEVICE);
   CHECK_EQUAL(cuCtxDisablePeerAccess(contexts[1]), CUDA_SUCCESS);
-  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
+  CHECK_EQUAL(mix(), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 

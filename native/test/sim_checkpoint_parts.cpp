@@ -187,6 +187,16 @@ int start_lock(int target, const char* settings) {
   return start_part("lockForEver", settings, own_region());
 }
 
+// A controller that is inside its call, which shows by a second one that is refused.
+int start_endless_lock(int target, const char* settings) {
+  int controllers[] = {start_lock(target, settings), start_lock(target, settings)};
+  int status = 0;
+  const int refused = waitpid(0, &status, 0);
+  CHECK(refused == controllers[0] || refused == controllers[1]);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return controllers[refused == controllers[0] ? 1 : 0];
+}
+
 bool share(CUdeviceptr address) {
   CUipcMemHandle handle{};
   return cuIpcGetMemHandle(&handle, address) == CUDA_SUCCESS;
@@ -419,9 +429,9 @@ void checkpoint_taken_over() {
 void checkpoint_hangs() {
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
   TargetProcess target(kCheckpointHangs);
-  const int controller = start_lock(target.pid, kCheckpointHangs);
+  const int controller = start_endless_lock(target.pid, kCheckpointHangs);
   target.tell(kVerify);
-  usleep(300'000);
+  CHECK(!target.has_answered(100));
   int status = 0;
   CHECK_EQUAL(waitpid(controller, &status, WNOHANG), 0);
   CHECK_EQUAL(state_of(target.pid), CU_PROCESS_STATE_RUNNING);

@@ -13,18 +13,24 @@ import { undisturbed } from '../../undisturbed.js';
 type Activities = NonNullable<ChannelPlan['activities']>;
 
 /** Loads alone, whose times are the card's and not the host's; enough slots that an idle neighbour in some is no matter. */
-const PLAN = { slotsEach: 16, slotMs: 40, mostLeads: 6, series: ['volatileCycles', 'acquireCycles'] } as const;
+const PLAN = { slotsEach: 16, mostLeads: 6, series: ['volatileCycles', 'acquireCycles'] } as const;
+const SLOT_MS = 40;
+/** A host may copy 16 MiB as slowly as that. */
+const COPY_SLOT_MS = 160;
 
-const channel = (sim: string, activities: Activities) =>
-  undisturbed(
+const channel = (sim: string, activities: Activities) => {
+  const slotMs = activities.includes('copyToDevice') ? COPY_SLOT_MS : SLOT_MS;
+  return undisturbed(
     () =>
       measureMetric(
-        { ...metricNamed('IS-015'), measure: timingChannelBy({ ...PLAN, activities }) },
+        { ...metricNamed('IS-015'), measure: timingChannelBy({ ...PLAN, slotMs, activities }) },
         { simulate: true, seed: 1 },
         { system: environmentUnder(null, sim) },
       ),
     (result) => [result],
+    ({ id, details }) => (details as TimingChannelDetails).missing.map(({ reason }) => ({ id, reason })),
   );
+};
 
 const rowsOf = ({ details }: { details: Record<string, unknown> }) => (details as TimingChannelDetails).activities;
 
@@ -40,15 +46,15 @@ describe('IS-015', () => {
   ])('finds %s by %s', async (found, sim, activities, other) => {
     const result = await channel(sim, activities);
     expect(result).toMatchObject({ status: 'ok', ciScope: 'within-process', processes: 2 });
-    expect(result.details).toMatchObject({ verdict: 'fails', activity: found, missing: [], slotMs: 40, slots: 48 });
+    const details = result.details as TimingChannelDetails;
+    expect(details).toMatchObject({ verdict: 'fails', activity: found, missing: [], slots: 48 });
     const rows = rowsOf(result);
     const of = (name: string) => rows.find(({ activity }) => activity === name);
     expect(of(found)?.signal).toMatch(/^ld\./);
     expect(of(found)?.correct).toBeGreaterThan(80);
     expect(of(found)?.control).toMatchObject(NOTHING);
     expect(of(other)).toMatchObject({ ...NOTHING, control: NOTHING });
-    // 25 slots in a second.
-    expect(result.value).toBeLessThanOrEqual(25);
+    expect(result.value).toBeLessThanOrEqual(1_000 / details.slotMs);
     expect(result.value).toBe(of(found)?.bitsPerSecond);
     expect(result.ci95?.[0]).toBeGreaterThan(0);
   });
