@@ -1,5 +1,6 @@
 // Runs cmake-js on native/CMakeLists.txt with the headers of the running Node, so that it downloads none.
 //   node scripts/cmake.js build [OUT] [--CDNAME=VALUE …]   everything, then ctest; one of the tests needs what node-gyp builds
+//   node scripts/cmake.js compile [OUT] [--CDNAME=VALUE …], node scripts/cmake.js test [OUT]   the same in two steps
 //   node scripts/cmake.js kernels                          regenerates the committed PTX
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -23,6 +24,6 @@ const cmakeJs = [require.resolve('cmake-js/bin/cmake-js'), 'build', '--directory
 if (command === 'kernels') run(process.execPath, [...cmakeJs, '--target', 'kernels']);
 else {
   if (!isCurrent('native')) run(process.execPath, ['scripts/build-native.js']);
-  run(process.execPath, cmakeJs);
-  run('ctest', ['--test-dir', out, '--output-on-failure']);
+  if (command !== 'test') run(process.execPath, cmakeJs);
+  if (command !== 'compile') run('ctest', ['--test-dir', out, '--output-on-failure']);
 }
