@@ -63,6 +63,12 @@ it('says what the turns cost: tokens of both tenants, and the wait of a request'
   expect(native.details).not.toHaveProperty('rotation');
 });
 
+it.each(['IS-010', 'BW-001'])('has no number of tenants that would have to be there at once: %s', async (id) => {
+  const { swap, native } = await measured(id);
+  expect(swap).toMatchObject({ status: 'unsupported', reason: expect.stringContaining('take turns of 100 ms') });
+  expect(native).toMatchObject({ status: 'ok' });
+});
+
 // These tests run in parallel, because they wait for what the guardians do.
 describe.concurrent('a run that is killed while tenants take turns', () => {
   it.each(moments(400))(

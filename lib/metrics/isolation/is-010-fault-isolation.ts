@@ -129,8 +129,8 @@ class Play {
       this.#context.signal.throwIfAborted();
       const tenant = started();
       if (tenant) this.#scene.excuse(tenant);
-      // After a fault it is a finding; before one there is no room for two tenants.
-      if (isOutOfMemory(error) && !this.#hasRaised) throw error;
+      // After a fault it is a finding; before one there is no room for two tenants, or the system runs one at a time.
+      if ((isOutOfMemory(error) || isMissingFunction(error)) && !this.#hasRaised) throw error;
       return { failed: messageOf(error), died: error instanceof WorkerEnded && !late };
     } finally {
       clearTimeout(timer);
