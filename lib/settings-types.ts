@@ -5,6 +5,8 @@ export interface NativeSettings {
   kind: 'native';
   /** Name of the system in documents. Default: native. */
   name?: string;
+  /** A result of compare, whose rounds of native stand for these, as where every card is in MIG mode now. Default: native is measured. */
+  recorded?: string;
 }
 
 /** containers, with a layer inside */

@@ -6,6 +6,7 @@ import { compareSystems } from '../run/compare.js';
 import type { CompareHooks, CompareRequest } from '../run/compare-request.js';
 import { compareToDetect, type Staged } from '../run/effects/detect.js';
 import type { Plan } from '../run/plan/plan.js';
+import { recordedRounds } from '../saved/recorded-rounds.js';
 import { callerEnvironment } from '../systems/process/environment.js';
 import type { System } from '../systems/system.js';
 import type { Measuring } from './measuring.js';
@@ -54,11 +55,19 @@ export async function measureComparison(
   const measured =
     typeof rounds === 'number'
       ? await compareSystems(
-          { ...request, rounds, finished: await hooks.finished('round', rounds) },
+          { ...request, rounds, finished: await finishedRounds(comparison, rounds, hooks) },
           staged.hooks('round'),
         )
       : await compareToDetect(request, rounds, staged);
   return conclude((await hooks.onMeasured?.(measured)) ?? measured);
+}
+
+/** Those of an earlier run of the same request, and of a system that another session measured. */
+async function finishedRounds({ systems, plan }: Comparison, rounds: number, hooks: ComparisonHooks) {
+  const ids = plan.metrics.map(({ id }) => id);
+  const recorded = await recordedRounds(systems, rounds, ids);
+  const finished = await hooks.finished('round', rounds);
+  return systems.map((_, index) => recorded[index] ?? finished[index] ?? []);
 }
 
 /** A card without a price is refused before the first round. */

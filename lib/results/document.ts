@@ -295,6 +295,12 @@ export const runDocumentSchema = named(
     reused: v.optional(
       described(v.literal(true), 'Set for rounds that were measured before --resume continued the comparison.'),
     ),
+    recorded: v.optional(
+      described(
+        v.literal(true),
+        'Set for rounds of another session, from the result that `native:recorded=FILE` names.',
+      ),
+    ),
     host: hostSchema,
     gpu: v.array(gpuSchema),
     driver: driverSchema,

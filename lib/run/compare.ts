@@ -23,6 +23,7 @@ import { givenUpRound, oneRoundOrWhyNot } from './measured-round.js';
 import { roundOrder } from './plan/order.js';
 import { refuseUnavailable } from './plan/unavailable.js';
 import { labelAll, prepareAll, tearDownAll } from './prepare.js';
+import { checkRecorded, recordedNote } from './recorded-arm.js';
 import { checkResumable, checkSameBuild, checkSameSystem } from './resume.js';
 
 export async function compareSystems(request: CompareRequest, hooks: CompareHooks): Promise<ComparisonDocument> {
@@ -56,13 +57,20 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   };
   try {
     const truth = await lookAround(request, hooks);
-    request.systems.forEach(({ picksGpu, isPlaced }, index) =>
-      checkResumable(finishedOf(request, index), truth.circumstances, picksGpu || isPlaced),
-    );
+    const planned = request.plan.metrics.map(({ id }) => id).sort(byMetricId);
+    for (const [index, { picksGpu, isPlaced, recordedIn }] of request.systems.entries()) {
+      const finished = finishedOf(request, index);
+      if (recordedIn === undefined) checkResumable(finished, truth.circumstances, picksGpu || isPlaced);
+      else {
+        checkRecorded(finished, truth.circumstances, recordedIn);
+        warnings.push(recordedNote(finished, recordedIn, planned));
+      }
+    }
     warnings.push(...truth.warnings);
     refuseUnhealthy(truth.before, request.strict);
     await prepareAll(request, truth, directory);
-    request.systems.forEach((system, index) => checkSameSystem(finishedOf(request, index), systemHead(system)));
+    for (const [index, system] of request.systems.entries())
+      if (system.recordedIn === undefined) checkSameSystem(finishedOf(request, index), systemHead(system));
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     computeLimits.push(...(await labelAll(request, hooks, truth, warnings)));
     for (const [round, indexes] of order.entries()) {
@@ -122,9 +130,12 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
 const finishedOf = ({ finished }: CompareRequest, index: number): RunDocument[] =>
   (finished[index] ?? []).filter((document) => document !== undefined);
 
-function reusedRound({ finished }: CompareRequest, round: number, index: number): Round | null {
+function reusedRound({ finished, systems }: CompareRequest, round: number, index: number): Round | null {
   const document = finished[index]?.[round];
-  return document ? { document: { ...document, reused: true }, origin: 'reused', log: '' } : null;
+  if (!document) return null;
+  return systems[index]?.recordedIn === undefined
+    ? { document: { ...document, reused: true }, origin: 'reused', log: '' }
+    : { document: { ...document, recorded: true }, origin: 'recorded', log: '' };
 }
 
 function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {

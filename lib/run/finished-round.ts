@@ -1,8 +1,8 @@
 /** One round of one system. */
 import type { RunDocument } from '../results/document.js';
 
-/** Where a round's numbers are from. A round that was `not measured` has reasons instead of numbers. */
-export type RoundOrigin = 'measured' | 'reused' | 'not measured';
+/** Where a round's numbers are from: `recorded`, another session. A round that was `not measured` has reasons instead of numbers. */
+export type RoundOrigin = 'measured' | 'reused' | 'recorded' | 'not measured';
 
 export interface FinishedRound {
   document: RunDocument;

@@ -8,7 +8,7 @@ import { UsageError } from '../errors/usage-error.js';
 import { isMissingFunction } from '../metrics/core/row-state.js';
 import { reapFailure } from '../systems/process/reaped.js';
 import { NotActive } from '../systems/proof/not-active.js';
-import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
+import { isMeasuredNow, SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { emptyResult, sortedById } from './effects/results.js';
 import type { Round } from './finished-round.js';
@@ -119,7 +119,7 @@ async function beforeOn(
 }
 
 function leastMemory(systems: readonly System[]): number | null {
-  const limits = systems.flatMap((system) => (system.unavailable === null ? (system.limits().memoryBytes ?? []) : []));
+  const limits = systems.filter(isMeasuredNow).flatMap((system) => system.limits().memoryBytes ?? []);
   return limits.length === 0 ? null : Math.min(...limits);
 }
 

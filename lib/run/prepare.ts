@@ -1,7 +1,7 @@
 /** Prepares the systems of a comparison, states their compute limits and tears them down. */
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors/message-of.js';
-import type { System } from '../systems/system.js';
+import { isMeasuredNow, type System } from '../systems/system.js';
 import type { CompareHooks, CompareRequest } from './compare-request.js';
 import { type ComputeLimit, labelComputeLimit } from './effects/compute-limit.js';
 import type { Truth } from './look-around.js';
@@ -28,7 +28,7 @@ export async function prepareAll(
     hasTruth: nvml !== null,
     besideInstances,
   };
-  for (const system of systems.filter(({ unavailable }) => unavailable === null))
+  for (const system of systems.filter(isMeasuredNow))
     await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }
 
@@ -46,7 +46,7 @@ export async function labelAll(
     patience: patienceOf(request, hooks),
   };
   const labels: ComputeLimit[] = [];
-  for (const system of systems) {
+  for (const system of systems.filter(({ recordedIn }) => recordedIn === undefined)) {
     if (signal.aborted) break;
     hooks.onComputeLimit(system);
     const device = system.ownGpu?.()?.uuid ?? where.device;

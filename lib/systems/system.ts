@@ -116,6 +116,10 @@ export interface Evidence {
   path: ApplicationPath;
 }
 
+/** Whether it can be measured here, and no other session was. */
+export const isMeasuredNow = ({ unavailable, recordedIn }: System): boolean =>
+  unavailable === null && recordedIn === undefined;
+
 /** A system's part of a document before anything is known about its layer. */
 export const systemHead = ({ name, kind, settings, spec }: System) => ({
   name,
@@ -137,6 +141,8 @@ export interface System {
   readonly capabilities: Capabilities;
   /** Why it cannot be measured here at all, e.g. `library not available`: every metric is then `unsupported`. */
   readonly unavailable: string | null;
+  /** A file with rounds of another session that stand for its own. Absent: it is measured. */
+  readonly recordedIn?: string | undefined;
   /** Whether tenants with different limits may run at the same time. */
   readonly limitsCoexist: boolean;
   /** Whether a tenant must be ready before the next one starts. */

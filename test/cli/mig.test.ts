@@ -1,9 +1,10 @@
 /** The system `mig` on simulated cards that GVB_SIM cuts into instances, and set-ups that only look like it. */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ComparisonDocument } from '../../lib/results/document.js';
 import { command, emptyFolder, parseComparison } from './command.js';
 import { pathWithMps } from './mps-control.js';
 
@@ -15,12 +16,13 @@ const split = ['devices=3,card@0=h200,card@1=h200,card@2=h200', 'mig@0=1g.18gb+1
 );
 
 async function compare(systems: readonly string[], sim = split, more: readonly string[] = []) {
-  const few = ['OH-002', '--simulate', '--tier', 'quick', '--iterations', '20', '--rounds', '1', '--json', '-'];
+  const rounds = more.includes('--detect') ? [] : ['--rounds', '1'];
+  const few = ['OH-002', '--simulate', '--tier', 'quick', '--iterations', '20', ...rounds, '--json', '-'];
   const named = systems.flatMap((system) => ['--system', system]);
   const output = ['--output', join(emptyFolder(), 'out')];
   const outcome = await command(['compare', ...few, ...named, ...output, ...more], { PATH: pathWithMps() }, sim);
-  const rounds = () => parseComparison(outcome.stdout).systems.map(([round]) => round);
-  return { ...outcome, rounds, warnings: () => parseComparison(outcome.stdout).warnings };
+  const first = () => parseComparison(outcome.stdout).systems.map(([round]) => round);
+  return { ...outcome, rounds: first, warnings: () => parseComparison(outcome.stdout).warnings };
 }
 
 /** A layer on the instance that changes a variable before the driver is loaded. */
@@ -87,6 +89,61 @@ describe('mig', () => {
     );
   });
 
+  describe('beside native that was measured before', () => {
+    const whole = join(emptyFolder(), 'native.json');
+    const cut = 'card=h200,mig=1g.18gb';
+    beforeAll(async () => {
+      const { code, stdout } = await compare(['native', 'time-slicing'], 'card=h200', ['--rounds', '2']);
+      expect(code).toBe(0);
+      writeFileSync(whole, stdout);
+    });
+
+    /** The result with something else in it. */
+    function changed(change: (document: ComparisonDocument) => void): string {
+      const document = JSON.parse(readFileSync(whole, 'utf8')) as ComparisonDocument;
+      change(document);
+      const file = join(emptyFolder(), 'changed.json');
+      writeFileSync(file, JSON.stringify(document));
+      return file;
+    }
+
+    it('is compared with it where every card is cut, and says so', async () => {
+      const systems = [`native:recorded=${whole}`, 'mig:profile=1g.18gb'];
+      const { code, stdout, stderr } = await compare(systems, cut, ['--rounds', '2']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Round 1, native: recorded') });
+      const document = parseComparison(stdout);
+      const before = parseComparison(readFileSync(whole, 'utf8'));
+      expect(document.systems[0]).toEqual(before.systems[0]?.map((round) => ({ ...round, recorded: true })));
+      expect(document.systems[1]?.map(({ gpu, recorded }) => [gpu[0]?.uuid, recorded])).toEqual(
+        Array(2).fill([instance(0, 0), undefined]),
+      );
+      expect(document.effects).toMatchObject([{ metric: 'OH-002', system: 'mig', baseline: 'native', rounds: 2 }]);
+      expect(document.warnings.join(' ')).toMatch(
+        new RegExp(`native was not measured now: its rounds are those of \\S+ on ${card(0)}, from \\S+native\\.json`),
+      );
+    });
+
+    it.each<[string, () => string, RegExp, (readonly string[])?]>([
+      ['fewer rounds', () => whole, /it has 2 complete, proven rounds of native, 3 are planned/, ['--rounds', '3']],
+      ['another driver', () => changed(({ systems }) => systems.flat().forEach((round) => (round.driver.version = '1'))), /with the same driver/], // prettier-ignore
+      ['another model', () => changed(({ systems }) => systems.flat().forEach(({ gpu }) => gpu.forEach((one) => (one.name = 'A10')))), /with the same model of GPU .*NVIDIA H200.* but received .*A10/], // prettier-ignore
+      ['another version', () => changed(({ systems }) => systems.flat().forEach(({ tool }) => (tool.version = '0.0.1'))), /with the same version of gpu-virt-bench/], // prettier-ignore
+      ['other samples', () => whole, /with the same manner of measuring .*iterations 30.* but received .*iterations 20/, ['--iterations', '30']], // prettier-ignore
+      ['no native', () => changed(({ systems }) => systems.flat().forEach(({ system }) => (system.kind = 'custom'))), /no system of it is native/], // prettier-ignore
+      ['planned rounds', () => whole, /but received --budget or --detect/, ['--detect', '5%']],
+      ['no file', () => join(emptyFolder(), 'none.json'), /Expected a result document but received/],
+    ])('refuses a result with %s', async (_, file, says, more = []) => {
+      const systems = [`native:recorded=${file()}`, 'mig:profile=1g.18gb'];
+      const { code, stderr } = await compare(systems, cut, more);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(says) as string });
+    });
+
+    it('refuses to measure nothing', async () => {
+      const { code, stderr } = await compare([`native:recorded=${whole}`, `native:name=again,recorded=${whole}`], cut);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Expected a system to measure') });
+    });
+  });
+
   it.each<[string, string, RegExp, string?, (readonly string[])?]>([
     [
       'a profile that no instance has',
@@ -122,6 +179,11 @@ describe('mig', () => {
       'HAMi-core with a compute limit inside',
       'mig:profile=1g.18gb,layer.kind=hami-core,layer.sm=50',
       /its compute limit is off/,
+    ],
+    [
+      'a recorded result inside',
+      'mig:profile=1g.18gb,layer.recorded=native.json',
+      /a recorded result is measured nowhere/,
     ],
     ['swap inside', 'mig:profile=1g.18gb,layer.kind=swap', /does not checkpoint processes on an instance/],
     ['MIG inside', 'mig:profile=1g.18gb,layer.kind=mig', /an instance has no instances/],

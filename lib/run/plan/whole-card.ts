@@ -4,6 +4,7 @@ import { isInstance } from '../../results/cards.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { fromNative } from '../../native/errors.js';
 import { loadAddon } from '../../native/load.js';
+import { isMeasuredNow } from '../../systems/system.js';
 import type { CompareRequest } from '../compare-request.js';
 
 /** Null if no system picks an instance, or all do. */
@@ -12,7 +13,7 @@ export async function wholeCardBeside({
   target: { simulatedDriver },
   device,
 }: CompareRequest): Promise<{ uuid: string; warning: string } | null> {
-  const measured = systems.filter(({ unavailable }) => unavailable === null);
+  const measured = systems.filter(isMeasuredNow);
   const [slices, others] = [true, false].map((picks) =>
     measured.filter(({ picksGpu = false }) => picksGpu === picks).map(({ name }) => name),
   ) as [string[], string[]];
@@ -26,7 +27,7 @@ export async function wholeCardBeside({
   );
   const cut = new Set(instances.map(({ parent }) => parent));
   const whole = gpus.filter(({ uuid }) => !cut.has(uuid));
-  const advice = `name one with --device, or leave ${others.join(', ')} out: slices can be compared with one another, and a recorded result of ${others.join(', ')} is reported separately`;
+  const advice = `name one with --device, or leave ${others.join(', ')} out: slices can be compared with one another, and with native:recorded=FILE, measured before`;
   const who = `a GPU that is not in MIG mode for ${others.join(', ')}, because ${slices.join(', ')} measures an instance,`;
   if (device !== undefined) {
     const named = isInstance(device) ? undefined : findGpu(whole, device);

@@ -11,13 +11,21 @@ import {
 } from '../../proof/attestation.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import { judge } from '../../proof/judgement.js';
-import { Profile } from '../../profile.js';
+import { Profile, type ProfileOptions } from '../../profile.js';
 import { type Attestation, type Evidence, NO_LIMITS, type Tenant } from '../../system.js';
 
 export class NativeSystem extends Profile {
   readonly kind: string = 'native';
   readonly isBare = true;
   readonly capabilities = NO_LIMITS;
+
+  /** `recordedIn`: see System. */
+  constructor(
+    options: ProfileOptions,
+    readonly recordedIn?: string,
+  ) {
+    super(options);
+  }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
     const { gpu } = this.prepared.run;
