@@ -12,7 +12,7 @@ import { comparedMetrics } from '../run/plan/selection.js';
 import { checkLabels } from '../systems/kinds.js';
 import type { System } from '../systems/system.js';
 import type { Comparison, Tolerance } from './comparison.js';
-import { plannedRounds, type WantedRounds, withinBudget } from './rounds.js';
+import { checkRecorded, plannedRounds, type WantedRounds, withinBudget } from './rounds.js';
 
 interface CompareInput {
   /** The first is the baseline. */
@@ -39,7 +39,7 @@ export async function planComparison(request: CompareInput): Promise<Comparison>
     throw new UsageError(
       `Expected at least two systems to compare but received ${systems.length}: name others, e.g. native and hami-core:library=/path/libvgpu.so,memory=10GiB.`,
     );
-  checkRecorded(request);
+  checkRecorded(systems, request.rounds, budgetSeconds);
   const costing = new Costing(prices, systems);
   const { metrics } = comparedMetrics({ selectors, purpose });
   const { tier, rounds } = withinBudget(budgetSeconds, request, { metrics, systems: systems.length });
@@ -56,15 +56,4 @@ export async function planComparison(request: CompareInput): Promise<Comparison>
     definitions: all,
     conclude: (document) => costing.conclude(pricing(document)),
   };
-}
-
-/** The rounds of a system that another session measured are there already, and are compared with some that are measured now. */
-function checkRecorded({ systems, budgetSeconds, rounds }: CompareInput): void {
-  if (systems.every(({ recordedIn }) => recordedIn === undefined)) return;
-  if (systems.every(({ recordedIn }) => recordedIn !== undefined))
-    throw new UsageError('Expected a system to measure beside native:recorded=FILE but received none: name one.');
-  if (budgetSeconds !== null || (rounds !== null && typeof rounds !== 'number'))
-    throw new UsageError(
-      'Expected --rounds with native:recorded=FILE but received --budget or --detect: its rounds are those of the file.',
-    );
 }

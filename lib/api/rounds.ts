@@ -1,9 +1,11 @@
 /** How many rounds a comparison has: a number, the tier's, as many as fit into a time, or as many as detect an effect. */
+import { UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/core/metric.js';
 import type { Tier } from '../results/document.js';
 import { type Aim, checkDetectable, FEWEST_ROUNDS } from '../run/effects/detect.js';
 import { planWithin } from '../run/plan/budget.js';
 import { ROUNDS } from '../run/plan/plan.js';
+import type { System } from '../systems/system.js';
 
 /** The most rounds that can be asked for. */
 export const MOST_POSSIBLE = 1_000;
@@ -31,3 +33,21 @@ export function withinBudget(
 }
 
 export const fewestRounds = (rounds: PlannedRounds): number => (typeof rounds === 'number' ? rounds : FEWEST_ROUNDS);
+
+/**
+ * The rounds of a system that another session measured are there already, and are compared with some that are measured now.
+ * Throws UsageError if rounds are to be planned, or nothing is left to measure.
+ */
+export function checkRecorded(
+  systems: readonly System[],
+  rounds: WantedRounds,
+  budgetSeconds: number | null = null,
+): void {
+  if (systems.every(({ recordedIn }) => recordedIn === undefined)) return;
+  if (systems.every(({ recordedIn }) => recordedIn !== undefined))
+    throw new UsageError('Expected a system to measure beside native:recorded=FILE but received none: name one.');
+  if (budgetSeconds !== null || (rounds !== null && typeof rounds !== 'number'))
+    throw new UsageError(
+      'Expected --rounds with native:recorded=FILE but received --budget or --detect: its rounds are those of the file.',
+    );
+}
