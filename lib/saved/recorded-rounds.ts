@@ -7,7 +7,7 @@ import type { System } from '../systems/system.js';
 import { isUnattested } from './attested.js';
 import { readDocument } from './read.js';
 
-/** By system; undefined for those that are measured. Throws UsageError if a file has too few rounds of native. */
+/** A list by system; undefined for those that are measured. Throws UsageError if a file has too few rounds of native. */
 export const recordedRounds = (
   systems: readonly System[],
   rounds: number,

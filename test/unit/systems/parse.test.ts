@@ -91,7 +91,7 @@ describe('systems on the command line', () => {
     ],
     ['mps:sm=50,partition=4', 'Expected sm or partition of mps but received both.'],
     ['mps:partition=0', 'Expected partition of mps to be an integer from 1 to 256 but received 0.'],
-    ['native:memory=1GiB', "Expected a key of native but received 'memory': it has name."],
+    ['native:memory=1GiB', "Expected a key of native but received 'memory': it has name, recorded."],
     [
       'native:name=a/b',
       "Expected name of native to be at most 40 letters, digits and . _ + -, the first a letter or digit but received 'a/b'.",
