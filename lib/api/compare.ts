@@ -12,7 +12,7 @@ import { comparedMetrics } from '../run/plan/selection.js';
 import { checkLabels } from '../systems/kinds.js';
 import type { System } from '../systems/system.js';
 import type { Comparison, Tolerance } from './comparison.js';
-import { checkRecorded, plannedRounds, type WantedRounds, withinBudget } from './rounds.js';
+import { checkBesideRecorded, plannedRounds, type WantedRounds, withinBudget } from './rounds.js';
 
 interface CompareInput {
   /** The first is the baseline. */
@@ -39,7 +39,7 @@ export async function planComparison(request: CompareInput): Promise<Comparison>
     throw new UsageError(
       `Expected at least two systems to compare but received ${systems.length}: name others, e.g. native and hami-core:library=/path/libvgpu.so,memory=10GiB.`,
     );
-  checkRecorded(systems, request.rounds, budgetSeconds);
+  checkBesideRecorded(systems, request.rounds, budgetSeconds);
   const costing = new Costing(prices, systems);
   const { metrics } = comparedMetrics({ selectors, purpose });
   const { tier, rounds } = withinBudget(budgetSeconds, request, { metrics, systems: systems.length });

@@ -55,7 +55,7 @@ export async function measureComparison(
   const measured =
     typeof rounds === 'number'
       ? await compareSystems(
-          { ...request, rounds, finished: await finishedRounds(comparison, rounds, hooks) },
+          { ...request, rounds, finished: await roundsBefore(comparison, rounds, hooks) },
           staged.hooks('round'),
         )
       : await compareToDetect(request, rounds, staged);
@@ -63,7 +63,7 @@ export async function measureComparison(
 }
 
 /** Those of an earlier run of the same request, and of a system that another session measured. */
-async function finishedRounds({ systems, plan }: Comparison, rounds: number, hooks: ComparisonHooks) {
+async function roundsBefore({ systems, plan }: Comparison, rounds: number, hooks: ComparisonHooks) {
   const ids = plan.metrics.map(({ id }) => id);
   const recorded = await recordedRounds(systems, rounds, ids);
   const finished = await hooks.finished('round', rounds);

@@ -16,7 +16,7 @@ import { checkNames, workloadsOf } from '../workloads/settings/read-workloads.js
 import { recordOf } from '../workloads/settings/workload-record.js';
 import type { Workload, WorkloadSource } from '../workloads/workload-type.js';
 import type { Comparison, Tolerance } from './comparison.js';
-import { checkRecorded, plannedRounds, type WantedRounds } from './rounds.js';
+import { checkBesideRecorded, plannedRounds, type WantedRounds } from './rounds.js';
 
 interface ExecInput {
   /** The first is the baseline. */
@@ -40,7 +40,7 @@ export function planExecution(request: ExecInput): Execution {
   const { systems, sources, tier, seed, rounds, tolerance, prices, logsOf } = request;
   checkLabels(systems);
   if (systems.length === 0) throw new UsageError('Expected at least one system but received none.');
-  checkRecorded(systems, rounds);
+  checkBesideRecorded(systems, rounds);
   const workloads = sources.flatMap(workloadsOf);
   checkNames(workloads);
   if (workloads.length === 0) throw new UsageError('Expected at least one workload but received none.');

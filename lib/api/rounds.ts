@@ -38,7 +38,7 @@ export const fewestRounds = (rounds: PlannedRounds): number => (typeof rounds ==
  * The rounds of a system that another session measured are there already, and are compared with some that are measured now.
  * Throws UsageError if rounds are to be planned, or nothing is left to measure.
  */
-export function checkRecorded(
+export function checkBesideRecorded(
   systems: readonly System[],
   rounds: WantedRounds,
   budgetSeconds: number | null = null,
