@@ -1,9 +1,10 @@
-// Writes what the studies of containers need, from what this machine has: a CDI specification, and a bundle whose folders are
-// those of the host, for runc and crun. No image and no network are needed:
+// Writes what the studies of containers need, from what this machine has, without a network: a CDI specification, a bundle for runc
+// and crun and an image for podman, both with the folders of the host:
 //   node studies/containers.mjs FOLDER [--share FOLDER]…
-// FOLDER gets cdi/nvidia.yaml and bundle/. Copy the first to /etc/cdi for podman. --share names further folders of the host that
-// programs need, such as that of PyTorch.
-import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+// FOLDER gets cdi/nvidia.yaml, bundle/, image.tar, which has little more than mount points, and containers.conf, which has podman mount
+// the folders there. --share names further folders of the host that programs need, such as that of PyTorch.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -101,4 +102,27 @@ const write = (path, value) => {
 };
 write(join(folder, 'cdi/nvidia.yaml'), specification);
 write(join(bundle, 'config.json'), configuration);
+
+/** The folders that podman mounts; it writes files of its own to /etc, and links lead to /usr. */
+const volumes = [...new Set(['/usr', '/opt', own, ...values.share].filter((path) => existsSync(path)))];
+const image = join(folder, 'image');
+rmSync(image, { recursive: true, force: true });
+for (const path of ['/dev', '/proc', '/sys', '/tmp', '/root', '/etc', ...volumes])
+  mkdirSync(join(image, path), { recursive: true });
+for (const path of ['/bin', '/lib', '/lib64', '/sbin'].filter((link) => existsSync(link)))
+  cpSync(path, join(image, path), { verbatimSymlinks: true, recursive: true });
+for (const path of ['/etc/group', '/etc/ld.so.cache', '/etc/nsswitch.conf', '/etc/passwd'].filter((file) =>
+  existsSync(file),
+))
+  cpSync(path, join(image, path));
+const { status, stderr } = spawnSync('tar', ['-cf', join(folder, 'image.tar'), '-C', image, '.'], { encoding: 'utf8' });
+if (status !== 0) {
+  console.error(`tar failed: ${stderr}`);
+  process.exit(1);
+}
+rmSync(image, { recursive: true });
+writeFileSync(
+  join(folder, 'containers.conf'),
+  `[containers]\nvolumes = ${JSON.stringify(volumes.map((path) => `${path}:${path}:ro`))}\n`,
+);
 console.log(`${folder}: ${cards.length} cards, ${libraries.length} libraries of the driver`);

@@ -1,17 +1,19 @@
 """Parts of the way from a command to a GPU in a container, each repeated and timed in one process.
 
 Usage: python passthrough.py PART [COUNT]
+       python passthrough.py size PROGRAM
   discover  NVML: initialise, name, UUID and memory of every GPU, shut down
   driver    the version of the driver from /proc
   device    whether the device node of the first GPU is there
   cdi       a CDI specification: device nodes and libraries looked up, written as JSON in memory
-Prints a line of JSON with the microseconds of each repetition, after 10 that do not count.
+Prints a line of JSON with the microseconds of each repetition, after 10 that do not count; for size, with the bytes of the file.
 """
 
 import ctypes
 import json
 import os
 import re
+import shutil
 import sys
 import time
 
@@ -63,6 +65,15 @@ def cdi():
     return json.dumps({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "containerEdits": edits})
 
 
+def size(program):
+    path = shutil.which(program)
+    if path is None:
+        sys.exit(f"{program} is not in PATH")
+    print(json.dumps({"bytes": os.path.getsize(os.path.realpath(path))}))
+
+
+if len(sys.argv) == 3 and sys.argv[1] == "size":
+    sys.exit(size(sys.argv[2]))
 parts = {"discover": discover, "driver": lambda: driver, "device": lambda: device, "cdi": lambda: cdi}
 if len(sys.argv) not in (2, 3) or sys.argv[1] not in parts:
     sys.exit(f"expected one of {', '.join(parts)}, and a count")
