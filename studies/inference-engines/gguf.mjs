@@ -134,12 +134,27 @@ const random = () => {
   state ^= state << 5;
   return state / 2 ** 31;
 };
-/** So many values as PyTorch draws them for a product with that many columns. */
-function weights(bytes, columns) {
+const pools = new Map();
+/** Values as PyTorch draws them for a product with so many columns, enough for a piece from any place in its first half. */
+function poolOf(columns) {
+  const known = pools.get(columns);
+  if (known !== undefined) return known;
   const most = 1 / Math.sqrt(columns);
-  const values = Float32Array.from({ length: bytes / BF16.bytes }, () => most * random());
+  const values = new Float32Array((2 * PIECE) / BF16.bytes);
+  for (let index = 0; index < values.length; index += 1) values[index] = most * random();
   // A bfloat16 is the upper half of a float.
-  return Buffer.from(Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16).buffer);
+  const halves = new Uint16Array(values.length);
+  for (const [index, bits] of new Uint32Array(values.buffer).entries()) halves[index] = bits >>> 16;
+  const pool = Buffer.from(halves.buffer);
+  pools.set(columns, pool);
+  return pool;
+}
+/** Two bytes times a prime number, so that pieces begin at places of their own. */
+const STRIDE = 2 * 524_309;
+let place = 0;
+function weights(bytes, columns) {
+  place = (place + STRIDE) % PIECE;
+  return poolOf(columns).subarray(place, place + bytes);
 }
 const ones = Buffer.from(new Float32Array(hidden).fill(1).buffer);
 
