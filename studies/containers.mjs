@@ -4,7 +4,7 @@
 // FOLDER gets cdi/nvidia.yaml, bundle/, image.tar, which has little more than mount points, and containers.conf, which has podman mount
 // the folders there. --share names further folders of the host that programs need, such as that of PyTorch.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -121,8 +121,16 @@ if (status !== 0) {
   process.exit(1);
 }
 rmSync(image, { recursive: true });
+/** The limits of this process, at most what podman allows itself; of itself it asks for more, which not every machine allows. */
+const limits = readFileSync('/proc/self/limits', 'utf8');
+const hardLimit = (title) => Number(new RegExp(`^${title} +\\S+ +(\\d+) `, 'm').exec(limits)?.[1] ?? Infinity);
+const mostProcesses = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'));
+const ulimits = [
+  ['nofile', Math.min(hardLimit('Max open files'), 1_048_576)],
+  ['nproc', Math.min(hardLimit('Max processes'), mostProcesses)],
+].map(([name, most]) => `${name}=${most}:${most}`);
 writeFileSync(
   join(folder, 'containers.conf'),
-  `[containers]\nvolumes = ${JSON.stringify(volumes.map((path) => `${path}:${path}:ro`))}\n`,
+  `[containers]\nvolumes = ${JSON.stringify(volumes.map((path) => `${path}:${path}:ro`))}\ndefault_ulimits = ${JSON.stringify(ulimits)}\n`,
 );
 console.log(`${folder}: ${cards.length} cards, ${libraries.length} libraries of the driver`);

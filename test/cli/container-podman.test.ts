@@ -14,6 +14,7 @@ const cannot = withoutPodman('systems of kind container with podman and runc');
 // This machine's cgroups may be of both versions, which crun refuses, and it may let nobody raise a limit.
 const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024'];
 const IMAGE = 'localhost/gvb-test:1';
+const HOST_IMAGE = 'localhost/gvb-host:1';
 
 describe.skipIf(cannot)('podman and runc', () => {
   const folder = emptyFolder();
@@ -31,7 +32,17 @@ describe.skipIf(cannot)('podman and runc', () => {
     execFileSync('tar', ['-C', rootfs, '-cf', archive, '.']);
     podman('import', '--quiet', archive, IMAGE);
   });
-  afterAll(() => void podman('rmi', '--force', IMAGE));
+  afterAll(() => void podman('rmi', '--force', IMAGE, HOST_IMAGE));
+
+  it('find the folders of the host in the image that studies/containers.mjs writes', () => {
+    const made = emptyFolder();
+    execFileSync(process.execPath, [join(root, 'studies/containers.mjs'), made]);
+    podman('import', '--quiet', join(made, 'image.tar'), HOST_IMAGE);
+    const inside = ['run', '--rm', '--pull=never', '--network=none', HOST_IMAGE, 'ls', '-A', '/usr'];
+    const env = { ...process.env, CONTAINERS_CONF: join(made, 'containers.conf') };
+    const names = execFileSync('podman', [...storage, ...inside], { encoding: 'utf8', env });
+    expect(names.trim().split('\n').sort()).toEqual(readdirSync('/usr').sort());
+  });
 
   it('run workers and programs in containers of their own, and leave nothing', async () => {
     const before = readdirSync(rootfs, { recursive: true });
