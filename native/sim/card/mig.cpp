@@ -26,6 +26,7 @@ CardSettings part_of(const CardSettings& card, const MigProfile& profile, double
   instance.memory_mib = static_cast<int64_t>(static_cast<double>(card.memory_mib) * part);
   instance.l2_mib = static_cast<int64_t>(static_cast<double>(card.l2_mib) * part);
   instance.dram_gbs *= part;
+  instance.bus_bits = card.bus_bits * profile.eighths / 8;  // so that the memory's clock is the card's
   instance.l2_gbs *= part;
   instance.pcie_gbs *= part;
   instance.pcie_out_gbs *= part;
@@ -43,7 +44,6 @@ CardSettings instance_of(const CardSettings& card, const MigProfile& profile) {
   instance.sms = profile.sms;
   instance.memory_mib = profile.memory_mib;
   instance.copy_engines = profile.copy_engines;
-  instance.bus_bits = card.bus_bits * profile.eighths / 8;
   instance.profile = index_of(card, profile);
   return instance;
 }

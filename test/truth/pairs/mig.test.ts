@@ -23,8 +23,20 @@ const CARDS = 'devices=2,mig@0=3+3,tensor_tflops=0.5,pcie_gbs=20,memory_mib=1024
 
 /** Parts of what the whole card gives. */
 const RATES: Readonly<Record<string, number>> = { 'LLM-001': SMS, 'PCIE-001': HALF, 'PCIE-002': HALF };
+/** What tenants with instances of their own find, and how near the result is to it: each has all that it had alone. */
+const APART: Readonly<Record<string, readonly [value: number, within: number]>> = {
+  'IS-006': [100, 5],
+  'IS-008': [1, 0.05],
+  // Four tenants on two instances: each has half of one, where a quarter of it was its part.
+  'BW-001': [200, 8],
+  'BW-002': [1, 0.05],
+  'CACHE-001': [100, 1],
+  'CACHE-002': [0, 2],
+  'CACHE-004': [0, 5],
+  'SCHED-004': [0, 0.1],
+};
 /** Truths of their own. */
-const OWN = ['IS-013', 'BW-004'];
+const OWN = ['IS-013', 'BW-003', 'BW-004', 'SCHED-001'];
 
 /** What a partition does not change, and why. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
@@ -42,14 +54,13 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
 
 /** What a partition changes, and no test here has yet. */
 const UNTESTED = [
-  ...['OH-008', 'OH-010', 'IS-001', 'IS-002', 'IS-003', 'IS-004', 'IS-006', 'IS-007', 'IS-008', 'IS-009', 'IS-011'],
-  ...['IS-012', 'IS-015', 'LLM-004', 'LLM-007', 'LLM-011', 'SCHED-001', 'SCHED-002', 'SCHED-003', 'SCHED-004'],
-  ...['BW-001', 'BW-002', 'BW-003', 'CACHE-001', 'CACHE-002', 'CACHE-003', 'CACHE-004', 'PCIE-003'],
+  ...['OH-008', 'OH-010', 'IS-001', 'IS-002', 'IS-003', 'IS-004', 'IS-007', 'IS-009', 'IS-011', 'IS-012', 'IS-015'],
+  ...['LLM-004', 'LLM-007', 'LLM-011', 'SCHED-002', 'SCHED-003', 'CACHE-003', 'PCIE-003'],
   ...['FRAG-001', 'FRAG-002', 'FRAG-003'],
 ];
 
 it('names every metric once', () => {
-  const named = [...Object.keys(RATES), ...OWN, ...Object.values(SAME).flat(), ...UNTESTED];
+  const named = [...Object.keys(RATES), ...Object.keys(APART), ...OWN, ...Object.values(SAME).flat(), ...UNTESTED];
   expect(named.toSorted()).toEqual(metrics.map(({ id }) => id).toSorted());
 });
 
@@ -92,6 +103,36 @@ it('keeps the state of the layers where no other system can have it', async () =
   expect(readdirSync(run.directory).toSorted()).toEqual(['mig', 'mig-2', 'mig-2@2', 'mig@2']);
   for (const system of systems) await system.teardown();
   expect(readdirSync(run.directory)).toEqual([]);
+});
+
+describe('with instances of their own', () => {
+  async function measured(id: string) {
+    const { systems } = await onInstances({});
+    return undisturbed(
+      () => measureMetric(metricNamed(id), { simulate: true, seed: 1 }, { system: systems[0] }),
+      (each) => [each],
+    );
+  }
+
+  it.each(Object.entries(APART))('%s is what its instance gives', async (id, [value, within]) => {
+    const result = await measured(id);
+    expect(result).toMatchObject({ status: 'ok' });
+    expect(Math.abs((result.value ?? Number.NaN) - value)).toBeLessThan(within);
+  });
+
+  it('moves twice what one moves (BW-003)', async () => {
+    const { status, details } = await measured('BW-003');
+    const { rows, n95 } = details as { rows: { tenants: number; aggregateGbPerSecond: number }[]; n95: number };
+    const [one, two] = rows.map(({ aggregateGbPerSecond }) => aggregateGbPerSecond) as [number, number];
+    expect([status, rows.map(({ tenants }) => tenants).slice(0, 2), n95]).toEqual(['ok', [1, 2], 2]);
+    expect(two / one).toBeCloseTo(2, 1);
+  });
+
+  it('has no switch between contexts (SCHED-001)', async () => {
+    const result = await measured('SCHED-001');
+    expect(result).toMatchObject({ status: 'unsupported', value: null });
+    expect(result.reason).toBe('contexts run concurrently: there is no switch between them');
+  });
 });
 
 describe('BW-004, beside a neighbour that needs the whole bandwidth', () => {
