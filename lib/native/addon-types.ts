@@ -1451,7 +1451,7 @@ export interface MemoryFillRequest {
   firstBytes: number;
   smallestBytes: number;
   mostBlocks: number;
-  /** Bytes to leave free on the card. */
+  /** Bytes to leave free on the card. 0: until the driver refuses. */
   spareBytes: number;
 }
 

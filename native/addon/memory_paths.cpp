@@ -45,7 +45,7 @@ struct Fields<MemoryFillRequest> : FieldsOf<MemoryFillRequest> {
     visit(GVB_FIELD(first_bytes).above_zero().says("Size of the first block in bytes; halved after each refusal."));
     visit(GVB_FIELD(smallest_bytes).above_zero());
     visit(GVB_FIELD(most_blocks).above_zero());
-    visit(GVB_FIELD(spare_bytes).says("Bytes to leave free on the card."));
+    visit(GVB_FIELD(spare_bytes).says("Bytes to leave free on the card. 0: until the driver refuses."));
   }
 };
 

@@ -22,9 +22,7 @@ class Filling {
 
   MemoryFill run() {
     const int64_t began = now_ns();
-    const uint64_t free = card_free(session_);
-    const uint64_t room = free > request_.spare_bytes ? free - request_.spare_bytes : 0;
-    most_ = std::min(request_.most_bytes, room);
+    most_ = std::min(request_.most_bytes, room());
     size_t size = in_steps(std::min(request_.first_bytes, sizes_.largest));
     const size_t smallest = std::max(sizes_.step, in_steps(request_.smallest_bytes));
     while (size >= smallest && fill_.no_memory.empty()) {
@@ -48,6 +46,12 @@ class Filling {
   }
 
  private:
+  // What may be taken so that so much stays free; with nothing to spare, the driver may refuse.
+  uint64_t room() const {
+    if (request_.spare_bytes == 0) return request_.most_bytes;
+    const uint64_t free = card_free(session_);
+    return free > request_.spare_bytes ? free - request_.spare_bytes : 0;
+  }
   size_t in_steps(uint64_t bytes) const { return bytes / sizes_.step * sizes_.step; }
 
   CUresult take(size_t bytes) {

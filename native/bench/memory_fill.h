@@ -15,7 +15,7 @@ struct MemoryFillRequest {
   uint64_t first_bytes = 1;     // size of a block; halved after a refusal
   uint64_t smallest_bytes = 1;  // smallest size of a block
   uint64_t most_blocks = 1;
-  uint64_t spare_bytes = 0;  // to leave free on the card
+  uint64_t spare_bytes = 0;  // to leave free on the card; 0: until the driver refuses
 };
 
 enum class FillEnd { kRefused, kEnough, kBlocks, kSpare };

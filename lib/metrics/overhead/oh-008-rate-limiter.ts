@@ -237,6 +237,8 @@ export const rateLimiterOverhead: MetricDefinition<RateLimiterDetails> = {
   async measure(context) {
     const { system } = context;
     if (system.capabilities.computeLimit === 'none') return unsupported('layer has no compute limit');
+    if (system.capabilities.computeLimit === 'hardware')
+      return unsupported('the limit is a partition of the hardware, which no launch passes through');
     const own = system.limits().smPercent ?? 100;
     const limitPercent = own < 100 ? own : DEFAULT_PERCENT;
     const limited: Partial<Limits> = { smPercent: limitPercent };

@@ -6,7 +6,9 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import { bandwidthInterferenceBy } from '../../../lib/metrics/bandwidth/bw-004-bandwidth-interference.js';
+import { MIB } from '../../../lib/metrics/core/units.js';
 import { metrics } from '../../../lib/metrics/registry.js';
+import type { MetricResult } from '../../../lib/results/document.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
 import type { System } from '../../../lib/systems/system.js';
 import { command, parseComparison } from '../../cli/command.js';
@@ -36,7 +38,9 @@ const APART: Readonly<Record<string, readonly [value: number, within: number]>> 
   'SCHED-004': [0, 0.1],
 };
 /** Truths of their own. */
-const OWN = ['IS-013', 'BW-003', 'BW-004', 'SCHED-001'];
+const OWN = ['IS-001', 'IS-002', 'IS-011', 'IS-013', 'BW-003', 'BW-004'];
+/** There is nothing to measure, which is said. */
+const NOTHING = ['SCHED-001', 'OH-008', 'IS-003', 'IS-004', 'IS-012'];
 
 /** What a partition does not change, and why. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
@@ -54,13 +58,20 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
 
 /** What a partition changes, and no test here has yet. */
 const UNTESTED = [
-  ...['OH-008', 'OH-010', 'IS-001', 'IS-002', 'IS-003', 'IS-004', 'IS-007', 'IS-009', 'IS-011', 'IS-012', 'IS-015'],
+  ...['OH-010', 'IS-007', 'IS-009', 'IS-015'],
   ...['LLM-004', 'LLM-007', 'LLM-011', 'SCHED-002', 'SCHED-003', 'CACHE-003', 'PCIE-003'],
   ...['FRAG-001', 'FRAG-002', 'FRAG-003'],
 ];
 
 it('names every metric once', () => {
-  const named = [...Object.keys(RATES), ...Object.keys(APART), ...OWN, ...Object.values(SAME).flat(), ...UNTESTED];
+  const named = [
+    ...Object.keys(RATES),
+    ...Object.keys(APART),
+    ...OWN,
+    ...NOTHING,
+    ...Object.values(SAME).flat(),
+    ...UNTESTED,
+  ];
   expect(named.toSorted()).toEqual(metrics.map(({ id }) => id).toSorted());
 });
 
@@ -128,10 +139,51 @@ describe('with instances of their own', () => {
     expect(two / one).toBeCloseTo(2, 1);
   });
 
-  it('has no switch between contexts (SCHED-001)', async () => {
-    const result = await measured('SCHED-001');
-    expect(result).toMatchObject({ status: 'unsupported', value: null });
-    expect(result.reason).toBe('contexts run concurrently: there is no switch between them');
+  describe('and the end of their memory as the limit', () => {
+    type Path = Record<'path' | 'outcome' | 'reason', string> & Record<'usedBytes' | 'limitBytes', number>;
+    const pathsOf = ({ details }: MetricResult) => (details as { paths: Path[] }).paths;
+    /** Managed memory is not filled to the end, and pinned memory is the host's. */
+    const others = ['cuMemAllocManaged', 'pinned host memory'];
+    const refused = (result: MetricResult) => pathsOf(result).filter(({ path }) => !others.includes(path));
+
+    it('can use all of it (IS-001)', async () => {
+      const result = await measured('IS-001');
+      // A context and blocks of 2 MiB leave less than 4 MiB of 512.
+      expect(result.status).toBe('ok');
+      expect(result.value).toBeGreaterThan(99);
+      expect(result.value).toBeLessThanOrEqual(100);
+      for (const { path, outcome, usedBytes, limitBytes } of refused(result)) {
+        expect.soft([path, outcome, limitBytes]).toEqual([path, 'enforced', 512 * MIB]);
+        expect.soft(usedBytes, path).toBeLessThanOrEqual(limitBytes);
+      }
+      expect(pathsOf(result).find(({ path }) => path === others[0])).toMatchObject({
+        outcome: 'unsupported',
+        reason: 'the card has too little free memory to reach the limit',
+      });
+    });
+
+    it('is refused on every path (IS-011)', async () => {
+      const result = await measured('IS-011');
+      expect(result).toMatchObject({ status: 'ok', value: 100 });
+      expect(result.violations).toBeUndefined();
+      expect(refused(result).map(({ outcome }) => outcome)).toEqual(refused(result).map(() => 'enforced'));
+    });
+
+    it('is refused fast, also more than it has (IS-002)', async () => {
+      const result = await measured('IS-002');
+      const { rows } = result.details as { rows: { request: string; refused: number; accepted: number }[] };
+      expect(result.status).toBe('ok');
+      expect(rows.map(({ request }) => request)).toEqual(['gross', 'gross', 'marginal', 'marginal']);
+      for (const row of rows) expect(row).toMatchObject({ refused: 300, accepted: 0 });
+    });
+  });
+
+  it.each([
+    ['SCHED-001', 'contexts run concurrently: there is no switch between them'],
+    ['OH-008', 'the limit is a partition of the hardware, which no launch passes through'],
+    ...['IS-003', 'IS-004', 'IS-012'].map((id) => [id, 'no compute limit is set'] as const),
+  ])('%s has no number: %s', async (id, reason) => {
+    expect(await measured(id)).toMatchObject({ status: 'unsupported', value: null, reason });
   });
 });
 

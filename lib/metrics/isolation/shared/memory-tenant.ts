@@ -22,18 +22,29 @@ const DEADLINE_MS = 60_000;
 /** How far a fill goes beyond the limit: enough to see that nothing stops it. */
 const BEYOND = 1.1;
 const GRANULARITY = 2 * MIB;
+const MANAGED: MemoryPath = 'cuMemAllocManaged';
+
+interface TenantFacts {
+  pid: number;
+  truth: GroundTruth | null;
+  limitBytes: number;
+  ownsMemory?: boolean;
+}
 
 export class MemoryTenant {
   readonly #ask: Ask;
   readonly #truth: GroundTruth | null;
   readonly pid: number;
   readonly limitBytes: number;
+  /** Whether the limit is the end of memory that nobody else has, such as that of a MIG instance. */
+  readonly ownsMemory: boolean;
 
-  constructor(ask: Ask, pid: number, truth: GroundTruth | null, limitBytes: number) {
+  constructor(ask: Ask, { pid, truth, limitBytes, ownsMemory = false }: TenantFacts) {
     this.#ask = ask;
     this.pid = pid;
     this.#truth = truth;
     this.limitBytes = limitBytes;
+    this.ownsMemory = ownsMemory;
   }
 
   /** What the process holds by the coordinator's NVML, including its context; null if NVML does not report it. */
@@ -50,7 +61,8 @@ export class MemoryTenant {
       firstBytes: firstBlock(this.limitBytes),
       smallestBytes: path === 'cuMemAlloc_v2' ? 64 * 1024 : GRANULARITY,
       mostBlocks: 4096,
-      spareBytes: Math.floor(spareOf(free)),
+      // Managed memory is not refused where memory ends, and more of it than there is can hang a GPU.
+      spareBytes: this.ownsMemory && path !== MANAGED ? 0 : Math.floor(spareOf(free)),
       ...bounds,
     };
     return this.#ask('fillMemory', request, DEADLINE_MS);
@@ -83,13 +95,14 @@ export const firstBlock = (limitBytes: number): number => 2 ** Math.max(21, Math
 /** A process of that tenant, with its context. */
 export async function enterMemoryTenant(
   scene: MetricScene,
-  { truth }: Pick<MeasureContext, 'truth'>,
+  { truth, system }: Pick<MeasureContext, 'truth' | 'system'>,
   limitBytes: number,
   tenant: Tenant = { id: FIRST_ID },
 ): Promise<MemoryTenant> {
   const worker = await scene.enter(tenant);
+  const ownsMemory = system.ownGpu?.(tenant)?.memoryBytes === limitBytes;
   const ask: Ask = (name, request, deadlineMs) => askSession(worker, { name, request, deadlineMs });
-  return new MemoryTenant(ask, worker.worker.pid, truth, limitBytes);
+  return new MemoryTenant(ask, { pid: worker.worker.pid, truth, limitBytes, ownsMemory });
 }
 
 /** One process of a tenant under the system's own limits. */
@@ -121,6 +134,6 @@ export async function underShares(
   if (!startsDiffer(system, first, second)) return;
   await underOtherLimits(context, limits, 1, async ({ enter, ask, pid }, place) => {
     await enter(ENTER_DEADLINE_MS);
-    await use(new MemoryTenant(ask, pid, truth, bytes[place] as number));
+    await use(new MemoryTenant(ask, { pid, truth, limitBytes: bytes[place] as number }));
   });
 }
