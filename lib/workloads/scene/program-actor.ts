@@ -42,6 +42,8 @@ interface Life<R extends Run> {
    * work.
    */
   from: { runningNs: number; onGpuNs: number; toNs: number } | null;
+  /** Whether it was started again and ended with the scene before NVML listed it, which proves nothing either way. */
+  isCutOff: boolean;
 }
 
 export class ProgramActor<R extends Run = Run> extends StartedActor {
@@ -71,7 +73,9 @@ export class ProgramActor<R extends Run = Run> extends StartedActor {
   }
 
   presence(): Presence {
-    const worked = this.#lives.filter(({ from, run }) => from !== null || run.proof.state === 'outside');
+    const proving = this.#lives.filter(
+      ({ from, run, isCutOff }) => run.proof.state === 'outside' || (from !== null && !isCutOff),
+    );
     const uses = this.#lives.map(({ use }) => use);
     const since = (key: 'runningNs' | 'onGpuNs'): Stretch[] =>
       this.#lives.flatMap(({ from }) => (from ? [{ from: from[key], to: from.toNs }] : []));
@@ -82,7 +86,7 @@ export class ProgramActor<R extends Run = Run> extends StartedActor {
       use: uses.find((use) => use === 'listed') ?? uses.find((use) => use !== null) ?? null,
       starts: this.#lives.length,
       failure: this.#failure,
-      proofs: worked.map(({ run }) => run.proof),
+      proofs: proving.map(({ run }) => run.proof),
       pids: [...new Set(this.#lives.flatMap(({ run }) => [...run.watched.pids]))],
     };
   }
@@ -124,7 +128,8 @@ export class ProgramActor<R extends Run = Run> extends StartedActor {
       const isAtWork = time !== null && workNs !== null && workNs <= time.toNs;
       const runningNs = life === 1 ? workNs : (time?.fromNs ?? null);
       const from = isAtWork && runningNs !== null ? { runningNs, onGpuNs: workNs, toNs: time.toNs } : null;
-      const done: Life<R> = { run, use: seen.use, from };
+      const isCutOff = life > 1 && this.isEnough && seen.use !== 'listed';
+      const done: Life<R> = { run, use: seen.use, from, isCutOff };
       this.#lives.push(done);
       return done;
     } finally {

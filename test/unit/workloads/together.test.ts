@@ -136,6 +136,28 @@ describe('an aggressor', () => {
     expect(played.presences[1]).toMatchObject({ name: 'v', starts: 0 });
   });
 
+  it.each([
+    ['unproven', 'mapped', 'ended with the scene', ['proven']],
+    ['unproven', 'listed', 'ended with the scene', ['proven', 'unproven']],
+    ['unproven', 'mapped', 'ended by itself', ['proven', 'unproven']],
+    ['outside', 'mapped', 'ended with the scene', ['proven', 'outside']],
+  ] as const)('that was started again, %s and %s, and %s, has the proofs %j', async (state, use, end, proofs) => {
+    const later = { proof: { state, detail: '' } };
+    const trainer = program({
+      ...{ name: 't', role: 'aggressor', repeats: true },
+      run: async ({ life, beside }) => {
+        if (life === 1) return (beside.onGpu('listed', 4 * S), run(0, 13));
+        beside.onGpu(use, 14 * S);
+        if (life === 3 || end === 'ended with the scene') await beside.enough;
+        return run(13.5, 30, later);
+      },
+    });
+    const victim = program({ run: () => sleep(50, run(10, 20)) });
+    const played = await play([victim], [trainer]);
+    const all = played.presences.find(({ name }) => name === 't')?.proofs.map((proof) => proof.state);
+    expect(all).toEqual(proofs);
+  });
+
   it('is started again when it ends, and counts as running from its start then', async () => {
     const lives = [run(0, 13), run(13.5, 30)];
     const gpuSince = [4, 15];
