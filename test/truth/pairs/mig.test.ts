@@ -179,7 +179,7 @@ describe('with instances of their own', () => {
     });
   });
 
-  it.each([
+  it.each<readonly [id: string, reason: string]>([
     ['SCHED-001', 'contexts run concurrently: there is no switch between them'],
     ['OH-008', 'the limit is a partition of the hardware, which no launch passes through'],
     ...['IS-003', 'IS-004', 'IS-012'].map((id) => [id, 'no compute limit is set'] as const),
