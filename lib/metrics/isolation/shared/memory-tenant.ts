@@ -36,7 +36,7 @@ export class MemoryTenant {
   readonly #truth: GroundTruth | null;
   readonly pid: number;
   readonly limitBytes: number;
-  /** Whether the limit is the end of memory that nobody else has, such as that of a MIG instance. */
+  /** Whether the limit is the end of the tenant's own memory, as on a MIG instance, and not a part of a card's. */
   readonly ownsMemory: boolean;
 
   constructor(ask: Ask, { pid, truth, limitBytes, ownsMemory = false }: TenantFacts) {
@@ -100,7 +100,7 @@ export async function enterMemoryTenant(
   tenant: Tenant = { id: FIRST_ID },
 ): Promise<MemoryTenant> {
   const worker = await scene.enter(tenant);
-  const ownsMemory = system.ownGpu?.(tenant)?.memoryBytes === limitBytes;
+  const ownsMemory = system.capabilities.memLimit === 'hardware';
   const ask: Ask = (name, request, deadlineMs) => askSession(worker, { name, request, deadlineMs });
   return new MemoryTenant(ask, { pid: worker.worker.pid, truth, limitBytes, ownsMemory });
 }
