@@ -2,7 +2,7 @@
 // and crun and an image for podman, both with the folders of the host:
 //   node studies/containers.mjs FOLDER [--share FOLDER]…
 // FOLDER gets cdi/nvidia.yaml, bundle/, image.tar, which has little more than mount points, and containers.conf, which has podman mount
-// the folders there. --share names further folders of the host that programs need, such as that of PyTorch.
+// the folders there and search programs where the host does. --share names further folders of the host that programs need, such as that of PyTorch.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -131,6 +131,12 @@ const ulimits = [
 ].map(([name, most]) => `${name}=${most}:${most}`);
 writeFileSync(
   join(folder, 'containers.conf'),
-  `[containers]\nvolumes = ${JSON.stringify(volumes.map((path) => `${path}:${path}:ro`))}\ndefault_ulimits = ${JSON.stringify(ulimits)}\n`,
+  [
+    '[containers]',
+    `volumes = ${JSON.stringify(volumes.map((path) => `${path}:${path}:ro`))}`,
+    `default_ulimits = ${JSON.stringify(ulimits)}`,
+    `env = ${JSON.stringify(configuration.process.env)}`,
+    '',
+  ].join('\n'),
 );
 console.log(`${folder}: ${cards.length} cards, ${libraries.length} libraries of the driver`);

@@ -38,10 +38,11 @@ describe.skipIf(cannot)('podman and runc', () => {
     const made = emptyFolder();
     execFileSync(process.execPath, [join(root, 'studies/containers.mjs'), made]);
     podman('import', '--quiet', join(made, 'image.tar'), HOST_IMAGE);
-    const inside = ['run', '--rm', '--pull=never', '--network=none', HOST_IMAGE, 'ls', '-A', '/usr'];
     const env = { ...process.env, CONTAINERS_CONF: join(made, 'containers.conf') };
-    const names = execFileSync('podman', [...storage, ...inside], { encoding: 'utf8', env });
-    expect(names.trim().split('\n').sort()).toEqual(readdirSync('/usr').sort());
+    const run = [...storage, 'run', '--rm', '--pull=never', '--network=none', HOST_IMAGE];
+    const inside = (...argv: string[]) => execFileSync('podman', [...run, ...argv], { encoding: 'utf8', env }).trim();
+    expect(inside('ls', '-A', '/usr').split('\n').sort()).toEqual(readdirSync('/usr').sort());
+    expect(inside('printenv', 'PATH')).toBe(process.env.PATH);
   });
 
   it('run workers and programs in containers of their own, and leave nothing', async () => {
