@@ -17,8 +17,8 @@ __device__ __forceinline__ unsigned char* dynamic_shared() {
   return gvb_dynamic_shared;
 }
 
-// The same as an array declared in the kernel. If a function returns it, nvcc 13.0 gives gvb_gemm_f32 128 registers in
-// place of 125, and an H200 computes 42.9 TFLOPS in place of 46.8.
+// The same as an array declared in the kernel. If a function returns it, nvcc 13.0 uses other addresses: an H200 computed
+// 42.9 TFLOPS in place of 46.8 by an earlier gvb_gemm_f32.
 #define GVB_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 
 __device__ __forceinline__ uint32_t shared_address(const void* pointer) {

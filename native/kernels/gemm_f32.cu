@@ -1,5 +1,9 @@
 // C = A · Bᵀ in single precision on the CUDA cores. A and B are m × k and n × k, C is m × n, all in row-major order; k
-// is a multiple of 4, and no matrix has 2^32 numbers. A block computes 128 × 128 of C, a thread 8 × 8 of it.
+// is a multiple of 4, and no matrix has 2^32 numbers. A block computes 128 × 128 of C, a thread 16 × 8 of it.
+//
+// A multiplication a cycle leaves two reads of registers, one of each bank, even registers and odd ones (measured on
+// sm_90: three reads of one bank take three cycles). So each multiplication keeps a factor from the one before, and the
+// factor and the sum that it reads are of different banks.
 
 #include <cstdint>
 
@@ -10,6 +14,14 @@
 namespace gvb::gemm_f32 {
 
 constexpr unsigned kGroup = 16;
+// Rows and columns of C that a thread computes, in pieces of 4 × 4, and threads of a warp down and across them.
+constexpr unsigned kRows = 16, kColumns = 8, kDown = 8, kAcross = 4;
+constexpr unsigned kWarpRows = kDown * kRows, kWarpColumns = kAcross * kColumns;
+static_assert(kWarpRows == kTile && kWarpColumns * kThreads / 32 == kTile, "a block's warps stand side by side");
+// Sums are stored four at a time, so those of even columns have even registers, as have the factors of even places that
+// are read four at a time. Exchanging columns 0 and 1, 2 and 3 and so on of a tile of B puts a factor and its sum into
+// different banks.
+constexpr unsigned kExchanged = 1;
 
 struct Extent {
   unsigned m, n, k;
@@ -19,27 +31,27 @@ struct Extent {
 // are not stored.
 class Source {
  public:
-  __device__ __forceinline__ Source(const float* matrix, unsigned first, unsigned rows, unsigned k)
-      : matrix_(matrix), at_(threadIdx.x % 4 * 4), k_(k) {
-    const unsigned row = first + threadIdx.x / 4;
-    row_[0] = (row < rows ? row : rows - 1) * k;
-    row_[1] = (row + kTile / 2 < rows ? row + kTile / 2 : rows - 1) * k;
+  __device__ __forceinline__ Source(const float* matrix, unsigned first, unsigned rows, unsigned k) {
+#pragma unroll
+    for (unsigned i = 0; i < kPieces; ++i) {
+      const unsigned row = first + row_of_tile(i);
+      from_[i] = matrix + static_cast<uint64_t>(row < rows ? row : rows - 1) * k + first_of_depth();
+    }
   }
 
   // Reads the next kDepth of K.
   __device__ __forceinline__ void read() {
 #pragma unroll
-    for (unsigned i = 0; i < 2; ++i) {
-      values_[i] = {0, 0, 0, 0};
-      if (at_ < k_) values_[i] = *reinterpret_cast<const float4*>(matrix_ + row_[i] + at_);
+    for (unsigned i = 0; i < kPieces; ++i) {
+      values_[i] = *reinterpret_cast<const float4*>(from_[i]);
+      from_[i] += kDepth;
     }
-    at_ += kDepth;
   }
 
-  __device__ __forceinline__ void write(float* tile) const {
+  __device__ __forceinline__ void write(float* tile, unsigned exchanged) const {
 #pragma unroll
-    for (unsigned i = 0; i < 2; ++i) {
-      float* to = tile + threadIdx.x % 4 * 4 * kRow + threadIdx.x / 4 + i * (kTile / 2);
+    for (unsigned i = 0; i < kPieces; ++i) {
+      float* to = tile + first_of_depth() * kRow + (row_of_tile(0) ^ exchanged) + row_of_tile(i) - row_of_tile(0);
       to[0] = values_[i].x;
       to[kRow] = values_[i].y;
       to[2 * kRow] = values_[i].z;
@@ -47,52 +59,66 @@ class Source {
     }
   }
 
+  static __device__ __forceinline__ unsigned first_of_depth() { return threadIdx.x % kAlong * 4; }
+
  private:
-  const float* const matrix_;
-  unsigned at_;
-  const unsigned k_;
-  unsigned row_[2];
-  float4 values_[2];
+  static constexpr unsigned kAlong = kDepth / 4, kPieces = kTile * kAlong / kThreads;
+
+  static __device__ __forceinline__ unsigned row_of_tile(unsigned piece) {
+    return threadIdx.x / kAlong + piece * (kThreads / kAlong);
+  }
+
+  const float* from_[kPieces];
+  float4 values_[kPieces];
 };
 
-// A warp computes 32 × 64, each thread 2 × 2 pieces of 4 × 4, so that each read of shared memory is a whole line or the
-// same for eight threads.
-__device__ __forceinline__ unsigned first_row() { return threadIdx.x / 64 * 32 + threadIdx.x % 32 / 8 * 4; }
-__device__ __forceinline__ unsigned first_column() { return threadIdx.x / 32 % 2 * 64 + threadIdx.x % 8 * 4; }
-
-__device__ __forceinline__ void read_fragment(float (&to)[8], const float* row, unsigned second) {
-  const float4 low = *reinterpret_cast<const float4*>(row), high = *reinterpret_cast<const float4*>(row + second);
-  to[0] = low.x;
-  to[1] = low.y;
-  to[2] = low.z;
-  to[3] = low.w;
-  to[4] = high.x;
-  to[5] = high.y;
-  to[6] = high.z;
-  to[7] = high.w;
+// Each read of shared memory is a whole line, or the same for several threads.
+__device__ __forceinline__ unsigned first_row() { return threadIdx.x % 32 / kAcross * 4; }
+__device__ __forceinline__ unsigned first_column() {
+  return threadIdx.x / 32 * kWarpColumns + threadIdx.x % kAcross * 4;
 }
 
-__device__ __forceinline__ void multiply_tiles(float (&sums)[8][8], const float* a, const float* b) {
+template <unsigned N, unsigned Step>
+__device__ __forceinline__ void read_fragment(float (&to)[N], const float* row) {
 #pragma unroll
-  for (unsigned k = 0; k < kDepth; ++k) {
-    float left[8], right[8];
-    read_fragment(left, a + k * kRow + first_row(), 16);
-    read_fragment(right, b + k * kRow + first_column(), 32);
-#pragma unroll
-    for (unsigned i = 0; i < 8; ++i)
-#pragma unroll
-      for (unsigned j = 0; j < 8; ++j) sums[i][j] = fmaf(left[i], right[j], sums[i][j]);
+  for (unsigned i = 0; i < N; i += 4) {
+    const float4 piece = *reinterpret_cast<const float4*>(row + i / 4 * Step);
+    to[i] = piece.x;
+    to[i + 1] = piece.y;
+    to[i + 2] = piece.z;
+    to[i + 3] = piece.w;
   }
 }
 
-__device__ __forceinline__ void store(const float (&sums)[8][8], float* c, const Extent& extent, unsigned top,
-                                      unsigned left) {
+struct Fragments {
+  float left[kRows], right[kColumns];
+
+  __device__ __forceinline__ void read(const float* row_of_a, const float* row_of_b) {
+    read_fragment<kRows, kDown * 4>(left, row_of_a + first_row());
+    read_fragment<kColumns, kAcross * 4>(right, row_of_b + first_column());
+  }
+};
+
+// Every second row runs backwards: the right factor at its turn is kept.
+__device__ __forceinline__ void multiply(float (&sums)[kRows][kColumns], const Fragments& factors) {
 #pragma unroll
-  for (unsigned i = 0; i < 8; ++i) {
-    const unsigned row = top + first_row() + i / 4 * 16 + i % 4;
+  for (unsigned i = 0; i < kRows; ++i)
 #pragma unroll
-    for (unsigned j = 0; j < 8; j += 4) {
-      const unsigned column = left + first_column() + j / 4 * 32;
+    for (unsigned step = 0; step < kColumns; ++step) {
+      const unsigned j = i % 2 == 0 ? step : kColumns - 1 - step;
+      float& sum = sums[i][j ^ kExchanged];
+      sum = fmaf(factors.left[i], factors.right[j], sum);
+    }
+}
+
+__device__ __forceinline__ void store(const float (&sums)[kRows][kColumns], float* c, const Extent& extent,
+                                      unsigned top, unsigned left) {
+#pragma unroll
+  for (unsigned i = 0; i < kRows; ++i) {
+    const unsigned row = top + first_row() + i / 4 * (kDown * 4) + i % 4;
+#pragma unroll
+    for (unsigned j = 0; j < kColumns; j += 4) {
+      const unsigned column = left + first_column() + j / 4 * (kAcross * 4);
       float* to = c + static_cast<uint64_t>(row) * extent.n + column;
       if (row < extent.m && column < extent.n)
         *reinterpret_cast<float4*>(to) = {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]};
@@ -113,20 +139,53 @@ extern "C" __global__ void __launch_bounds__(gvb::gemm_f32::kThreads, 2)
   const TilePlace tile = place_of_tile(blockIdx.x, down, across, kGroup);
   const unsigned top = tile.row * kTile, left = tile.column * kTile;
   Source from_a(a, top, m, k), from_b(b, left, n, k);
-  from_a.read();
-  from_b.read();
-  float sums[8][8] = {};
-  for (unsigned depth = 0, which = 0; depth < k; depth += kDepth, which ^= 1) {
-    float* tile_a = tiles + which * 2 * kTileFloats;
-    float* tile_b = tile_a + kTileFloats;
-    from_a.write(tile_a);
-    from_b.write(tile_b);
+  float sums[kRows][kColumns] = {};
+  Fragments factors[2];
+  const unsigned whole = k / kDepth * kDepth;
+  if (whole > 0) {
+    from_a.read();
+    from_b.read();
+    from_a.write(tiles, 0);
+    from_b.write(tiles + kTileFloats, kExchanged);
     __syncthreads();
-    if (depth + kDepth < k) {
+    factors[0].read(tiles, tiles + kTileFloats);
+  }
+  // While a tile is multiplied, the next one is read and written, and each step reads the factors of the one after it.
+  for (unsigned depth = 0, which = 0; depth < whole; depth += kDepth, which ^= 1) {
+    const float* tile_a = tiles + which * 2 * kTileFloats;
+    float* next_a = tiles + (which ^ 1) * 2 * kTileFloats;
+    const bool more = depth + kDepth < whole;
+    if (more) {
       from_a.read();
       from_b.read();
     }
-    multiply_tiles(sums, tile_a, tile_b);
+#pragma unroll
+    for (unsigned step = 0; step < kDepth; ++step) {
+      if (step == kDepth / 2 && more) {
+        from_a.write(next_a, 0);
+        from_b.write(next_a + kTileFloats, kExchanged);
+      }
+      const bool last = step == kDepth - 1;
+      if (last) __syncthreads();
+      const float* row = last ? next_a : tile_a + (step + 1) * kRow;
+      factors[(step + 1) % 2].read(row, row + kTileFloats);
+      multiply(sums, factors[step % 2]);
+    }
+  }
+  if (whole < k) {
+    __syncthreads();
+    if (Source::first_of_depth() == 0) {
+      from_a.read();
+      from_b.read();
+      from_a.write(tiles, 0);
+      from_b.write(tiles + kTileFloats, kExchanged);
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (unsigned step = 0; step < k - whole; ++step) {
+      factors[0].read(tiles + step * kRow, tiles + kTileFloats + step * kRow);
+      multiply(sums, factors[0]);
+    }
   }
   store(sums, c, {m, n, k}, top, left);
 }

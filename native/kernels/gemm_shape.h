@@ -27,7 +27,7 @@ constexpr unsigned kSharedBytes = kStages * kStageBytes;
 // CUDA cores. Tiles are stored with K outermost and 4 extra columns, so that a warp's stores use different banks; two
 // tiles each of A and B.
 namespace gemm_f32 {
-constexpr unsigned kTile = 128, kDepth = 16, kThreads = 256;
+constexpr unsigned kTile = 128, kDepth = 8, kThreads = 128;
 constexpr unsigned kRow = kTile + 4, kTileFloats = kDepth * kRow;
 constexpr unsigned kSharedBytes = 2 * 2 * kTileFloats * 4;
 }  // namespace gemm_f32

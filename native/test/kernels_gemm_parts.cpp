@@ -146,6 +146,8 @@ void test_gemm() {
   test_ampere(gvb_gemm_sm89_e4m3, Number::kE4m3, {130, 264, 400}, 3);
   test_cuda_cores({130, 260, 68}, 1);
   test_cuda_cores({20, 136, 4}, 2);
+  test_cuda_cores({136, 20, 32}, 3);
+  test_cuda_cores({64, 128, 8}, 4);
   // Three tiles of rows, so that one block of a cluster is beyond the edge; two of columns, the second of 8 columns;
   // four steps of K, the last of 8, in a ring of three; two clusters, one of them with two tiles.
   test_hopper(gvb_gemm_sm90_bf16, Number::kBf16, {300, 264, 200}, 2, 1);
