@@ -1,11 +1,12 @@
 """Greedy decoding with a Llama-shaped model of random weights: prefill of a prompt, then token after token.
 
-Usage: python decode.py [--mode eager|compile|graph] [--batch N] [--prompt N] [--tokens N] [--layers N] [--device cuda|cpu]
-The first answer warms up; the second is timed and printed as one line of JSON:
-  ttft_ms            from the start of the prefill until the host has the first token
+Usage: python decode.py [--mode eager|compile|graph] [--batch N] [--prompt N] [--tokens N] [--layers N] [--seconds N]
+                        [--device cuda|cpu]
+The first answer warms up; the others, as many as take --seconds together and at least one, are timed and printed as one line of JSON:
+  ttft_ms            from the start of the prefill until the host has the first token, of the first answer that is timed
   itl_ms, itl_p99_ms median and 99th percentile of the time from token to token, as the host sees them
   tokens_per_second  of the whole batch, after the first token
-  checksum           sum of the tokens: equal wherever the same work was done by the same kernels
+  checksum           sum of the tokens of that answer: equal wherever the same work was done by the same kernels
 """
 
 import argparse
@@ -21,6 +22,7 @@ parser.add_argument("--batch", type=int, default=1)
 parser.add_argument("--prompt", type=int, default=128)
 parser.add_argument("--tokens", type=int, default=256)
 parser.add_argument("--layers", type=int, default=LAYERS)
+parser.add_argument("--seconds", type=float, default=0)
 parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
 options = parser.parse_args()
 if min(options.batch, options.prompt, options.layers) < 1 or options.tokens < 2:
@@ -85,14 +87,17 @@ with torch.inference_mode():
     prefill()
     one_step = {"eager": lambda: step, "compile": lambda: torch.compile(step), "graph": captured}[options.mode]()
     answer(one_step)
-    times, checksum = answer(one_step)
+    answers = [answer(one_step)]
+    while sum(times[-1] for times, _ in answers) < options.seconds:
+        answers.append(answer(one_step))
 
-gaps = sorted(after - before for before, after in zip(times, times[1:]))
+gaps = sorted(after - before for times, _ in answers for before, after in zip(times, times[1:]))
+first_times, checksum = answers[0]
 print(
     json.dumps(
         {
             "mode": options.mode,
-            "ttft_ms": 1e3 * times[0],
+            "ttft_ms": 1e3 * first_times[0],
             "itl_ms": 1e3 * gaps[len(gaps) // 2],
             "itl_p99_ms": 1e3 * gaps[min(len(gaps) - 1, int(0.99 * len(gaps)))],
             "tokens_per_second": options.batch * len(gaps) / sum(gaps),

@@ -33,10 +33,10 @@ export const recordedVariances: Readonly<Record<string, RecordedVariance>> = {
   'OH-007': { scale: 'log', sd: 0.177, sdLayer: 0.123, correlation: -0.00132, documents: 5, rounds: 24 },
   'OH-009': { scale: 'log', sd: 0.113, sdLayer: 0.0271, correlation: 0.597, documents: 3, rounds: 15 },
   'PCIE-001': { scale: 'log', sd: 0.00184, sdLayer: 0.0029, correlation: 0.902, documents: 1, rounds: 3 },
-  'START-001': { scale: 'log', sd: 0.0444, sdLayer: 0.0372, correlation: 0.219, documents: 5, rounds: 21 },
-  'START-002': { scale: 'log', sd: 0.0275, sdLayer: 0.0256, correlation: -0.0494, documents: 6, rounds: 41 },
+  'START-001': { scale: 'log', sd: 0.0444, sdLayer: 0.0497, correlation: 0.219, documents: 7, rounds: 27 },
+  'START-002': { scale: 'log', sd: 0.0275, sdLayer: 0.0256, correlation: -0.0494, documents: 8, rounds: 47 },
   'START-003': { scale: 'log', sd: 0.0628, sdLayer: 0.0534, correlation: 0.0547, documents: 3, rounds: 15 },
   'START-004': { scale: 'log', sd: 0.186, sdLayer: 0.198, correlation: 0.437, documents: 3, rounds: 15 },
-  'START-005': { scale: 'log', sd: 0.0983, sdLayer: 0.0752, correlation: 0.503, documents: 6, rounds: 24 },
+  'START-005': { scale: 'log', sd: 0.0983, sdLayer: 0.0752, correlation: 0.503, documents: 8, rounds: 30 },
   'START-006': { scale: 'log', sd: 0.0383, sdLayer: 0.027, correlation: 0.392, documents: 3, rounds: 15 },
 };
