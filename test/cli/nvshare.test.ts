@@ -1,11 +1,11 @@
 /** The system `nvshare` with stand-ins for its library and its scheduler. The real ones were tried by hand (docs/systems.md). */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nvshareStandIn, standInLibrary } from '../nvshare.js';
 import { passing } from '../waiting.js';
-import { emptyFolder, parseComparison, processesOf, start } from './command.js';
+import { addonFile, emptyFolder, parseComparison, processesOf, simulatedFolder, start } from './command.js';
 
 const sim = 'init_ms=1,context_ms=1';
 
@@ -64,6 +64,33 @@ describe.concurrent('nvshare', () => {
     );
     expect(readFileSync(stand.told, 'utf8')).toBe('8 3\n2 \n');
     expect(existsSync(dirname(stand.socket))).toBe(false);
+  });
+
+  it('measures programs of exec, except one that leaves the library behind', async () => {
+    const stand = nvshareStandIn();
+    const { scheduler, socket } = stand;
+    const script = `require('${addonFile}').inspect({ simulatedDriver: '${simulatedFolder}' }); setTimeout(() => {}, 1000);`;
+    const program = [process.execPath, '-e', script];
+    const config = join(emptyFolder(), 'workloads.json');
+    const named = [
+      { name: 'kept', argv: program },
+      { name: 'left', argv: ['env', '-u', 'LD_PRELOAD', ...program] },
+    ];
+    writeFileSync(config, JSON.stringify({ workloads: named }));
+    const few = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1', '--config', config];
+    const system = `nvshare:library=${standInLibrary(stand)},scheduler=${scheduler},socket=${socket}`;
+    const output = ['--json', '-', '--output', join(emptyFolder(), 'out')];
+    const { code, stdout } = await start(['exec', ...few, '--system', system, ...output], {}, sim).done;
+    const { metrics = [] } = parseComparison(stdout).systems[0]?.[0] ?? {};
+    const wall = (name: string) => metrics.find(({ id }) => id === `${name}/wall`);
+    expect(wall('kept')?.status).toBe('ok');
+    expect(wall('left')).toMatchObject({
+      status: 'invalid',
+      reason: expect.stringMatching(
+        /^layer not active: process \d+ \(node\) used the driver without .*libnvshare/,
+      ) as string,
+    });
+    expect(code).toBe(5);
   });
 
   it.each([
