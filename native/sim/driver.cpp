@@ -11,6 +11,7 @@
 #include "sim/checkpoint_target.h"
 #include "sim/clock.h"
 #include "sim/exports.h"
+#include "sim/mps/memory_group.h"
 #include "sim/mps/mps_client.h"
 
 extern "C" {
@@ -92,8 +93,10 @@ abi::CUresult initialise_driver() {
   const Region::Attached attached = Region::attach(settings(), Role::kUser);
   if (attached.region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, attached.why);
   driver().region = attached.region;
-  for (int i = 0; i < device_count(); ++i)
+  for (int i = 0; i < device_count(); ++i) {
     if (const int64_t limit = pinned_memory_limit(i)) driver().region->limit_memory(physical_device(i), limit);
+    if (const auto group = memory_group(physical_device(i))) driver().region->join_group(physical_device(i), *group);
+  }
   if (exclusive) driver().region->spend_exclusively(settings().init_ms * 1e6);
   driver().refusal.store(nullptr);
   pin_library();

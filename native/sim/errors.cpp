@@ -51,6 +51,7 @@ constexpr ErrorText kErrors[] = {
     GVB_ERROR(CUDA_ERROR_INVALID_RESOURCE_TYPE, "invalid resource type"),
     GVB_ERROR(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, "invalid resource configuration"),
     GVB_ERROR(CUDA_ERROR_MPS_SERVER_NOT_READY, "the MPS server is not ready to accept new MPS client requests"),
+    GVB_ERROR(CUDA_ERROR_MPS_CLIENT_TERMINATED, "the MPS client has been terminated"),
     GVB_ERROR(CUDA_ERROR_UNKNOWN, "unknown error"),
 #undef GVB_ERROR
     {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},

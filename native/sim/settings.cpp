@@ -93,6 +93,9 @@ constexpr Key<Settings> kKeys[] = {
     count("checkpoint_condemns", &Settings::checkpoint_condemns, 0, 1),
 };
 
+constexpr Key<GroupSettings> kGroupKeys[] = {count("dmem_evicts", &GroupSettings::evicts, 0, 3),
+                                             quantity("dmem_evict_ms", &GroupSettings::evict_ms, 0, 1e6)};
+
 constexpr Key<CardSettings> kCardKeys[] = {
     count("sms", &CardSettings::sms, 1, 4096),
     count("partition_whole", &CardSettings::partition_whole, 0, 1),
@@ -240,8 +243,8 @@ std::vector<Failure> parse_failures(const std::string& text) {
   return failures;
 }
 
-std::string parse_record(const std::string& text) {
-  if (text.empty() || text[0] != '/') refuse("record to be the absolute path of a folder", text);
+std::string parse_folder(const std::string& key, const std::string& text) {
+  if (text.empty() || text[0] != '/') refuse(key + " to be the absolute path of a folder", text);
   return text;
 }
 
@@ -282,7 +285,8 @@ std::string known_keys() {
   std::string names;
   for (const auto& key : kKeys) names += std::string(key.name) + ", ";
   for (const auto& key : kCardKeys) names += std::string(key.name) + ", ";
-  return names + "card, driver, mig, residue, region, fail, hide, record, recorded";
+  for (const auto& key : kGroupKeys) names += std::string(key.name) + ", ";
+  return names + "card, driver, mig, residue, region, fail, hide, dmem, record, recorded";
 }
 
 // Settings of the cards: `KEY` for all of them, `KEY@INDEX` for one.
@@ -319,7 +323,11 @@ void assign_entry(const std::string& key, const std::string& value, Environment&
     return;
   }
   if (key == "record") {
-    out.record = parse_record(value);
+    out.record = parse_folder(key, value);
+    return;
+  }
+  if (key == "dmem") {
+    out.groups.root = parse_folder(key, value);
     return;
   }
   if (key == "recorded") {
@@ -334,6 +342,8 @@ void assign_entry(const std::string& key, const std::string& value, Environment&
     out.failures = parse_failures(value);
     return;
   }
+  for (const auto& known : kGroupKeys)
+    if (key == known.name) return assign(known, value, out.groups);
   for (const auto& known : kKeys)
     if (key == known.name) return assign(known, value, out.settings);
   throw std::runtime_error("Expected a GVB_SIM key out of " + known_keys() + " but received " + quoted(key) + ".");

@@ -163,10 +163,27 @@ struct Settings {
   const CardSettings& card(int place) const { return cards[place]; }
 };
 
+// Who gives way to a process of a group within its soft limit, on a full card.
+enum class Evicts : int64_t {
+  kNobody,
+  kContexts,          // who is above its soft limit loses its contexts
+  kProcess,           // who is above it is killed
+  kWhoeverHoldsMost,  // loses its contexts, whatever soft limits say
+};
+
+// Memory limits of cgroups.
+struct GroupSettings {
+  std::string root;  // folder that stands for the root of the cgroups; empty: none
+  // What this process does:
+  int64_t evicts = 1;  // Evicts
+  double evict_ms = 0;
+};
+
 // The parsed GVB_SIM; `error` is empty if it is valid.
 struct Environment {
   Settings settings;
   std::vector<Failure> failures;
+  GroupSettings groups;
   std::string record;               // folder for the record of calls; empty: none
   std::vector<Function> recorded;   // the functions to record; empty: all
   std::vector<std::string> hidden;  // functions that this process's driver and NVML lack

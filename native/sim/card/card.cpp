@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/cuda_abi.h"
 #include "sim/card/region_state.h"
 #include "sim/clock.h"
 #include "sim/recorded_call.h"
@@ -75,7 +76,9 @@ bool Card::party_failed() const {
   const RobustLock lock(&state_->mutex);
   const auto& clients = state_->timeline.clients;
   return std::any_of(std::begin(clients), std::end(clients), [](const Client& client) {
-    return client.participant >= 0 && client.party == kJoined && client.fault.load() != 0;
+    const int code = client.fault.load();
+    return client.participant >= 0 && client.party == kJoined && code != 0 &&
+           code != abi::CUDA_ERROR_MPS_CLIENT_TERMINATED;
   });
 }
 

@@ -42,7 +42,7 @@ class Card {
   void close_client(int client);
   int fault(int client) const;           // sticky code of its context; 0: none that the host can know
   int64_t fault_told(int client) const;  // time at which the host can know of it; 0: no fault
-  bool party_failed() const;             // a client that MPS joins has failed and is still there
+  bool party_failed() const;             // a client that MPS joins has failed, not alone, and is still there
   int64_t recovered_at() const;          // when a context can be opened after the last fault; 0: there was none
 
   int open_lane(int client);  // -1 if there is none

@@ -60,7 +60,7 @@ MemoryUse memory_of(const RegionState& state, int place, int participant) {
   const int64_t total = card.memory_mib * kMiB;
   const int64_t free = total - kReserved - used;
   const int64_t left = own.limit[place] > 0 ? own.limit[place] - own.used[place] : free;
-  return {total, kReserved, used, std::max<int64_t>(0, std::min(free, left))};
+  return {total, kReserved, used, std::max<int64_t>(0, std::min({free, left, room_in_group(state, place, own)}))};
 }
 
 // Why a process with these settings cannot join the region; empty if it can.
@@ -163,17 +163,19 @@ Settings Region::settings() {
 bool Region::take(int place, int64_t bytes) {
   for (const bool last_attempt : {false, true}) {
     const RegionLock lock(state_);
+    if (state_->participants[participant_].evicted) return false;
     if (last_attempt) reap_dead(state_);
     if (bytes > memory_of(*state_, place, participant_).free) continue;
     state_->used[place] += bytes;
     state_->participants[participant_].used[place] += bytes;
     return true;
   }
-  return false;
+  return evict_for(place, bytes) && take(place, bytes);
 }
 
 void Region::give(int place, int64_t bytes) {
   const RegionLock lock(state_);
+  if (state_->participants[participant_].evicted) return;
   state_->used[place] -= bytes;
   state_->participants[participant_].used[place] -= bytes;
 }

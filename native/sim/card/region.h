@@ -43,6 +43,13 @@ struct MemoryUse {
   int64_t free;  // free memory for this process, which may have a lower limit
 };
 
+// A cgroup with limits of device memory.
+struct MemoryGroup {
+  uint64_t id;   // not 0
+  int64_t hard;  // 0: none
+  int64_t soft;
+};
+
 // A user's settings define the card; an observer sees the existing card and ignores its own settings.
 enum class Role { kUser, kObserver };
 
@@ -59,10 +66,11 @@ class Region {
   void detach();  // the last process unlinks the shared memory
 
   Settings settings();  // the card's settings; an observer's own may differ
-  // Takes memory of the card, within this process's limit if it has one.
+  // Takes memory of the card, within the limits of this process and its group. On a full card others give way.
   bool take(int place, int64_t bytes);
   void give(int place, int64_t bytes);
   void limit_memory(int place, int64_t bytes);
+  void join_group(int place, const MemoryGroup& group);
   MemoryUse memory(int place);
   std::vector<ProcessUse> processes(int place);  // processes with a live context
 
@@ -113,6 +121,10 @@ class Region {
 
  private:
   Region(RegionState* state, int participant, int file);
+
+  // Whether a process of a group above its soft limit lost its memory because this one's group, within its own, needs
+  // so much more.
+  bool evict_for(int place, int64_t bytes);
 
   RegionState* state_;
   int participant_;

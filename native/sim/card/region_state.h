@@ -24,6 +24,10 @@ struct Participant {
   bool observer;
   int64_t used[kMaxDevices];
   int64_t limit[kMaxDevices];  // 0: none
+  uint64_t group;              // 0: none
+  int64_t hard[kMaxDevices];   // of its group; 0: none
+  int64_t soft[kMaxDevices];   // of its group
+  bool evicted;                // nothing that it still gives back is counted for it
   int contexts[kMaxDevices];
   int64_t acted_at[kActs];  // atomic: when it last did what others may notice
 };
@@ -70,6 +74,8 @@ void reap_dead(RegionState* state);  // with the region's mutex held
 void forget(RegionState* state, int participant);
 // How many bytes of a card a participant may still take; the caller holds the region's mutex.
 int64_t room_on_card(const RegionState& state, int place, int participant);
+// How many its group may.
+int64_t room_in_group(const RegionState& state, int place, const Participant& own);
 uint64_t start_time_of(int pid);  // 0 if the process is gone or a zombie
 
 // Holds the region's mutex; recounts the totals if the previous owner died while it held the mutex.

@@ -423,11 +423,16 @@ void fail(Timeline* timeline, int client, const Fault& fault) {
   for (int i = 0; i < kMaxClients; ++i) {
     Client& other = timeline->clients[i];
     if (other.participant < 0 || (other.party != faulty.party && !timeline->faults_spread)) continue;
-    int none = 0;
-    if (other.fault.load() == 0) other.fault_told.store(timeline->now + timeline->fault_ns);
-    other.fault.compare_exchange_strong(none, fault.code);
-    abandon(timeline, i);
+    fail_alone(timeline, i, fault.code);
   }
+}
+
+void fail_alone(Timeline* timeline, int client, int code) {
+  Client& failed = timeline->clients[client];
+  int none = 0;
+  if (failed.fault.load() == 0) failed.fault_told.store(timeline->now + timeline->fault_ns);
+  failed.fault.compare_exchange_strong(none, code);
+  abandon(timeline, client);
 }
 
 void abandon(Timeline* timeline, int client) {

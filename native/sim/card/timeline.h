@@ -175,6 +175,8 @@ std::vector<Pause> pauses_of(const Timeline& timeline, int client, Pause within)
 
 // Fails a client and the others of its party: submitted work that is not over will not run.
 void fail(Timeline* timeline, int client, const Fault& fault);
+// Fails one client, and no other of its party.
+void fail_alone(Timeline* timeline, int client, int code);
 void abandon(Timeline* timeline, int client);
 
 int open_client(Timeline* timeline, int participant, bool joined, double sm_limit);  // -1: none is free
