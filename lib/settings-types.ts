@@ -161,6 +161,8 @@ export interface MpsSettings {
   enforcer?: 'client' | 'cgroup';
   /** The cgroup in which those of the tenants are made. Default: /sys/fs/cgroup. */
   cgroup?: string;
+  /** Memory that a tenant keeps on a full card (dmem.min): above it others may take its memory. With enforcer=cgroup, at most memory. Default: none. */
+  soft?: string;
   /** Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none. */
   partition?: number;
 }

@@ -30,6 +30,8 @@ export interface Limits {
   memoryBytes: number | null;
   /** Percentage of the card's compute, from 1 to 100. What it means depends on the layer (Capabilities). */
   smPercent: number | null;
+  /** What a tenant keeps on a full card; above it others may take its memory. Absent: the layer has no such limit. */
+  softMemoryBytes?: number;
 }
 
 /** A customer of the GPU: processes that share one quota. */

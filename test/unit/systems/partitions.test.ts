@@ -1,9 +1,10 @@
 /** Proofs of partitions, fooled by set-ups that a simulated card cannot have. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
 import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
+import { createSystem } from '../../../lib/systems/kinds.js';
 import { inGroup, makeGroup, removeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
 import { featureText, mpsFeatures } from '../../../lib/systems/kinds/mps/mps-features.js';
 import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
@@ -83,19 +84,66 @@ it('refuses a client of another MPS daemon', () => {
   expect(ownPipes({}, '/r/p').passed).toBe(false);
 });
 
-it('limits memory by a cgroup of the tenant, whose limit is read back', () => {
+it('limits memory by a cgroup of the tenant, whose members and limits are read back', () => {
   const root = temporaryFolder();
   expect(whyNoDmem(root)).toMatch(/has dmem\.capacity/);
   writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
   expect(whyNoDmem(root)).toBeNull();
-  const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', 4096);
-  const file = join(root, 'gvb-1', 'dmem.max');
-  expect(readFileSync(file, 'utf8')).toBe('nvidia/0000:3b:00.0/vidmem 4096\n');
-  const [place, limit] = inGroup(process.pid, group, 4096);
-  expect([place?.passed, limit?.passed]).toEqual([false, true]);
-  writeFileSync(file, 'nvidia/0000:3b:00.0/vidmem max\n');
-  expect(inGroup(process.pid, group, 4096)[1]).toMatchObject({ passed: false, detail: 'max, 4096 was set' });
+  const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096, 'dmem.min': 1024 });
+  const own = join(root, 'gvb-1');
+  const file = (name: string) => readFileSync(join(own, name), 'utf8');
+  expect(file('dmem.max')).toBe('nvidia/0000:3b:00.0/vidmem 4096\n');
+  expect(file('dmem.min')).toBe('nvidia/0000:3b:00.0/vidmem 1024\n');
+  const passed = () => inGroup(process.pid, group).map((finding) => finding.passed);
+  expect(passed()).toEqual([null, true, true]);
+  writeFileSync(join(own, 'cgroup.procs'), `${process.ppid}\n1${process.pid}\n`);
+  expect(passed()).toEqual([false, true, true]);
+  writeFileSync(join(own, 'cgroup.procs'), `${process.ppid}\n${process.pid}\n`);
+  expect(passed()).toEqual([true, true, true]);
+  writeFileSync(join(own, 'dmem.max'), 'nvidia/0000:3b:00.0/vidmem max\n');
+  expect(inGroup(process.pid, group)[1]).toMatchObject({ passed: false, detail: 'max, 4096 was set' });
+  writeFileSync(join(own, 'dmem.min'), 'nvidia/0000:3b:00.0/vidmem 0\n');
+  expect(inGroup(process.pid, group)[2]).toMatchObject({ passed: false, detail: '0, 1024 was set' });
+  expect(removeGroup(group)).toEqual([]);
+  expect(existsSync(own)).toBe(false);
+});
+
+it('says what it cannot remove, and touches no file of a cgroup', () => {
+  const root = temporaryFolder();
+  writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
+  const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096 });
+  writeFileSync(join(root, 'gvb-1', 'cgroup.controllers'), 'dmem\n');
   expect(removeGroup(group)[0]).toContain('was left in place');
+  expect(existsSync(join(root, 'gvb-1', 'dmem.max'))).toBe(true);
+});
+
+describe('a soft limit of mps', () => {
+  const caller = { PATH: '/nonexistent' };
+  const create = (settings: Record<string, string>) => createSystem('mps', settings, { caller, folder: '/' });
+  const byCgroup = { enforcer: 'cgroup', cgroup: '/nonexistent', memory: '20GiB' };
+
+  it('is one of a cgroup', () => {
+    expect(() => create({ memory: '20GiB', soft: '8GiB' })).toThrow(/^Expected soft of mps with enforcer=cgroup/);
+    expect(() => create({ ...byCgroup, soft: '8' })).toThrow(/soft/);
+  });
+
+  it.each([
+    ['8GiB', { memoryBytes: 20 * GIB, softMemoryBytes: 8 * GIB }],
+    ['10%', { memoryBytes: 20 * GIB, softMemoryBytes: CARD / 10 }],
+  ])('of %s is a limit of its tenants, never above their memory', async (soft, limits) => {
+    const system = create({ ...byCgroup, soft });
+    await system.prepare(runState(temporaryFolder()));
+    expect(system.limits()).toMatchObject(limits);
+    expect(system.limits({ id: 1, limits: { memoryBytes: GIB } })).toMatchObject({ softMemoryBytes: GIB });
+    await system.teardown();
+  });
+
+  it('is not above the memory', async () => {
+    const system = create({ ...byCgroup, soft: '21GiB' });
+    await expect(system.prepare(runState(temporaryFolder()))).rejects.toThrow(
+      'Expected soft of mps to be at most its memory, 20480 MiB, but received 21504 MiB.',
+    );
+  });
 });
 
 it('reads capacities in the root cgroup, the only one that has them', () => {
@@ -110,8 +158,8 @@ it('reads capacities in the root cgroup, the only one that has them', () => {
   expect(whyNoDmem(below)).toMatch(/has no controller dmem: as root, write \+dmem/);
   writeFileSync(join(below, 'cgroup.controllers'), 'cpu memory dmem\n');
   expect(whyNoDmem(below)).toBeNull();
-  expect(makeGroup(below, 'gvb-1', '00000000:3B:00.0', 4096).region).toBe('nvidia/0000:3b:00.0/vidmem');
-  expect(() => makeGroup(below, 'gvb-2', '00000000:5E:00.0', 4096)).toThrow(
+  expect(makeGroup(below, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096 }).region).toBe('nvidia/0000:3b:00.0/vidmem');
+  expect(() => makeGroup(below, 'gvb-2', '00000000:5E:00.0', { 'dmem.max': 4096 })).toThrow(
     /has no region of the GPU at 0000:5e:00\.0/,
   );
 });

@@ -1,9 +1,10 @@
 /**
  * Memory limits of the kernel's cgroup controller `dmem`, which MPS of driver R615 obeys on kernels from 6.14 on: all
- * device memory of a tenant's processes counts against one limit. Source: the MPS documentation for R620.
+ * device memory of a tenant's processes counts against one hard limit (`dmem.max`), and above a soft one (`dmem.min`) a
+ * tenant may be evicted on a full card. Source: the MPS documentation for R620.
  */
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
 import type { Launcher } from '../../../workers/launcher.js';
@@ -13,6 +14,11 @@ import { NotActive } from '../../proof/not-active.js';
 
 /** Names the group of a process to the launcher. */
 export const GROUP_VARIABLE = 'GVB_MPS_CGROUP';
+/** Lists the processes of a group, and takes those that join it. */
+const MEMBERS = 'cgroup.procs';
+
+/** A stand-in for a cgroup, such as the simulated driver's, has no such file. */
+const CONTROLLERS = 'cgroup.controllers';
 
 const read = (file: string): string | null => {
   try {
@@ -36,8 +42,7 @@ export function whyNoDmem(folder: string): string | null {
     return `no cgroup from ${folder} up has dmem.capacity: limits by cgroup need a kernel from 6.14 on with the controller dmem, and cgroup v2 mounted`;
   if (!/^nvidia\//m.test(capacity))
     return `dmem.capacity lists no memory of the NVIDIA driver: limits by cgroup need driver R615 or newer`;
-  // A stand-in for a cgroup has no such file.
-  return /\bdmem\b/.test(read(join(folder, 'cgroup.controllers')) ?? 'dmem')
+  return /\bdmem\b/.test(read(join(folder, CONTROLLERS)) ?? 'dmem')
     ? null
     : `${folder} has no controller dmem: as root, write +dmem to cgroup.subtree_control of the cgroup above it`;
 }
@@ -51,30 +56,39 @@ function regionOf(root: string, pciBusId: string | null): string {
   return region;
 }
 
+/** Bytes by file: `dmem.max` refuses what exceeds it; what is within `dmem.min` stays on a full card. */
+interface GroupLimits {
+  'dmem.max': number;
+  'dmem.min'?: number;
+}
+
 export interface Group {
   folder: string;
   region: string;
+  limits: GroupLimits;
 }
 
-/** Makes a group with a limit. */
-export function makeGroup(root: string, name: string, pciBusId: string | null, bytes: number): Group {
+/** Makes a group with limits. */
+export function makeGroup(root: string, name: string, pciBusId: string | null, limits: GroupLimits): Group {
   const region = regionOf(root, pciBusId);
   const folder = join(root, name);
   try {
     mkdirSync(folder);
-    writeFileSync(join(folder, 'dmem.max'), `${region} ${bytes}\n`);
+    for (const [file, bytes] of Object.entries(limits)) writeFileSync(join(folder, file), `${region} ${bytes}\n`);
   } catch (error) {
     throw new NotActive(
       `no group with a limit can be made in ${root} (as root, with +dmem in its cgroup.subtree_control): ${messageOf(error)}`,
     );
   }
-  return { folder, region };
+  return { folder, region, limits };
 }
 
 /** Returns what was left. */
 export function removeGroup({ folder }: Group): string[] {
   try {
-    rmdirSync(folder);
+    // The files of a cgroup go with it; those of a stand-in keep its folder.
+    if (read(join(folder, CONTROLLERS)) === null) rmSync(folder, { recursive: true });
+    else rmdirSync(folder);
     return [];
   } catch (error) {
     return [`${folder} was left in place: ${messageOf(error)}`];
@@ -89,7 +103,7 @@ export const inGroups: Launcher = {
     const started = local.start(command, { ...options, environment });
     if (folder === undefined || started.pid === null) return started;
     try {
-      writeFileSync(join(folder, 'cgroup.procs'), `${started.pid}`);
+      appendFileSync(join(folder, MEMBERS), `${started.pid}\n`);
     } catch (error) {
       void started.kill();
       throw new BenchError('SYSTEM', `A process could not be moved into ${folder}: ${messageOf(error)}.`);
@@ -98,26 +112,34 @@ export const inGroups: Launcher = {
   },
 };
 
-/** `/proc/PID/cgroup` of the process, and the limit that its group has. */
-export function inGroup(pid: number, { folder, region }: Group, bytes: number): Finding[] {
-  const own = read(`/proc/${pid}/cgroup`);
-  const limit = read(join(folder, 'dmem.max'))
+const lineOf = (file: string, region: string): string | undefined =>
+  read(file)
     ?.split('\n')
     .find((line) => line.startsWith(`${region} `))
     ?.slice(region.length + 1);
+
+/** Whether the group lists the process, and the limits that it has. */
+export function inGroup(pid: number, { folder, region, limits }: Group): Finding[] {
+  const members = read(join(folder, MEMBERS));
   const advice = 'Something moved the process or changed the group: leave gvb-… groups alone while they are measured.';
   return [
     {
       proof: 'the process is in the cgroup of its tenant',
-      passed: own === null ? null : own.split('\n').some((line) => line.endsWith(`/${basename(folder)}`)),
-      detail: own === null ? `/proc/${pid}/cgroup cannot be read` : own.trim(),
+      passed: members === null ? null : members.split('\n').includes(`${pid}`),
+      detail:
+        members === null
+          ? `${join(folder, MEMBERS)} cannot be read`
+          : `PID ${members.trim().split('\n').join(', ')} in ${folder}, PID ${pid} is looked for`,
       advice,
     },
-    {
-      proof: 'dmem.max of the cgroup',
-      passed: limit === `${bytes}`,
-      detail: `${limit ?? 'none'}, ${bytes} was set`,
-      advice,
-    },
+    ...Object.entries(limits).map(([file, bytes]): Finding => {
+      const limit = lineOf(join(folder, file), region);
+      return {
+        proof: `${file} of the cgroup`,
+        passed: limit === `${bytes}`,
+        detail: `${limit ?? 'none'}, ${bytes} was set`,
+        advice,
+      };
+    }),
   ];
 }

@@ -6,6 +6,8 @@
  * client. Source: the MPS documentation.
  */
 import { BenchError } from '../../../errors/bench-error.js';
+import { UsageError } from '../../../errors/usage-error.js';
+import { inWords, resolveSize, type Size } from '../../../config/size.js';
 import type { Description } from '../../../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from '../../proof/attestation.js';
 import type { Finding } from '../../proof/proof-finding.js';
@@ -18,7 +20,7 @@ import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
 import { featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
 import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '../../profile.js';
-import type { Attestation, Capabilities, Evidence, Limits, Tenant } from '../../system.js';
+import type { Attestation, Capabilities, Evidence, Limits, RunState, Tenant } from '../../system.js';
 import { SOLE_TENANT } from '../../system.js';
 
 const MIB = 2 ** 20;
@@ -31,8 +33,10 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
   gpus?: 'measured' | 'visible';
   /** Chunks of SMs that each tenant owns (static partitioning); the driver then ignores thread percentages. */
   partition?: number | undefined;
-  /** The cgroup in which each tenant has one with its memory limit; null: the limit is one of each client. */
+  /** The cgroup in which each tenant has one with its memory limits; null: the limit is one of each client. */
   groups?: string | null;
+  /** Memory that a tenant keeps on a full card, with `groups`. Default: none. */
+  soft?: Size | undefined;
   /** Timeout of each step of the daemon's start. Default 30 s. */
   startTimeoutMs?: number;
 }
@@ -90,7 +94,16 @@ export class MpsSystem extends Profile {
   /** With partitions no tenant can have another percentage. */
   override limits(tenant: Tenant = SOLE_TENANT): Limits {
     const limits = super.limits(tenant);
-    return this.#options.partition === undefined ? limits : { ...limits, smPercent: null };
+    const { partition, soft } = this.#options;
+    if (partition !== undefined) limits.smPercent = null;
+    // A tenant may have a lower limit than the system.
+    if (soft && limits.memoryBytes !== null)
+      limits.softMemoryBytes = Math.min(this.#softBytes(soft, this.prepared.run), limits.memoryBytes);
+    return limits;
+  }
+
+  #softBytes(soft: Size, { gpu }: RunState): number {
+    return resolveSize(soft, gpu.memoryBytes, `soft of ${this.name}`);
   }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
@@ -106,9 +119,7 @@ export class MpsSystem extends Profile {
     const group = this.#groups.get(look.tenant.id);
     if (memoryBytes !== null)
       limits.push(
-        ...(group
-          ? inGroup(description.pid, group, memoryBytes)
-          : [pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes)]),
+        ...(group ? inGroup(description.pid, group) : [pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes)]),
       );
     return judge(description, look, null, [
       mpsClient(device),
@@ -118,6 +129,20 @@ export class MpsSystem extends Profile {
       ...limits,
       ...allocationCanary(look.probe, this.canaries(look.tenant)),
     ]);
+  }
+
+  protected override checkRun(run: RunState): void {
+    super.checkRun(run);
+    const { soft, memory } = this.#options;
+    if (!soft || !memory) return;
+    const [bytes, most] = [
+      this.#softBytes(soft, run),
+      resolveSize(memory, run.gpu.memoryBytes, `memory of ${this.name}`),
+    ];
+    if (bytes > most)
+      throw new UsageError(
+        `Expected soft of ${this.name} to be at most its memory, ${inWords(most)}, but received ${inWords(bytes)}.`,
+      );
   }
 
   /** set_active_thread_percentage of the control program affects only new clients. */
@@ -178,11 +203,15 @@ export class MpsSystem extends Profile {
 
   #makeGroup(tenant: Tenant): void {
     const { groups = null } = this.#options;
-    const { memoryBytes } = this.limits(tenant);
+    const { memoryBytes, softMemoryBytes } = this.limits(tenant);
     if (groups === null || memoryBytes === null || this.#groups.has(tenant.id)) return;
     const { runId, gpu } = this.prepared.run;
     const name = `gvb-${runId}-${this.name}-${tenant.id}`;
-    this.#groups.set(tenant.id, makeGroup(groups, name, gpu.pciBusId, memoryBytes));
+    const limits = {
+      'dmem.max': memoryBytes,
+      ...(softMemoryBytes !== undefined && { 'dmem.min': softMemoryBytes }),
+    };
+    this.#groups.set(tenant.id, makeGroup(groups, name, gpu.pciBusId, limits));
   }
 
   #removeGroup(id: number): string[] {

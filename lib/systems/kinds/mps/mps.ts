@@ -31,6 +31,10 @@ const mpsSettings = settings({
     'The cgroup in which those of the tenants are made.',
     CGROUPS,
   ),
+  soft: key(
+    size(),
+    'Memory that a tenant keeps on a full card (dmem.min): above it others may take its memory. With enforcer=cgroup, at most memory. Default: none.',
+  ),
   partition: key(
     integer(1, MOST_CHUNKS, 'CHUNKS'),
     'Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none.',
@@ -50,7 +54,7 @@ export const mps = kindOf({
           ? null
           : 'the driver has no limits by cgroup on an instance: leave enforcer out',
   },
-  create({ settings: { memory, sm, gpus, partition, enforcer, cgroup }, name, place, surroundings: { caller } }) {
+  create({ settings: { memory, sm, gpus, partition, enforcer, cgroup, soft }, name, place, surroundings: { caller } }) {
     // With static partitions the driver ignores thread percentages.
     if (partition !== undefined && sm !== undefined)
       throw place.error('partition', 'Expected sm or partition of mps but received both.');
@@ -58,7 +62,9 @@ export const mps = kindOf({
       throw place.error('partition', 'Expected partition or gpus=visible of mps but received both.');
     if (enforcer === 'cgroup' && (memory === undefined || gpus === 'visible'))
       throw place.error('enforcer', 'Expected enforcer=cgroup of mps with memory, and without gpus=visible.');
+    if (soft !== undefined && enforcer !== 'cgroup')
+      throw place.error('soft', 'Expected soft of mps with enforcer=cgroup: no limit of a client is soft.');
     const groups = enforcer === 'cgroup' ? cgroup : null;
-    return new MpsSystem({ name, caller, memory, sm, gpus, partition, groups });
+    return new MpsSystem({ name, caller, memory, sm, gpus, partition, groups, soft });
   },
 });
