@@ -38,6 +38,7 @@ const OWN_PROCESS = [
   'memory-reports',
   'mig',
   'monitor',
+  'soft-limits',
   'throughput',
 ].map((name) => `test/truth/pairs/${name}.test.ts`);
 

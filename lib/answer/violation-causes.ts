@@ -55,6 +55,10 @@ function memoryCause({ granted, limit, used }: Memory): string {
   return used - granted <= LARGEST_CONTEXT ? 'context-not-counted' : 'memory-undercounted';
 }
 
+/** Entries of metrics/isolation/memory-eviction.ts. */
+const SOFT = 'soft limit: ';
+const SOFT_CAUSE = 'soft-limit-not-kept';
+
 /** The parts of a detail that are the same for every occurrence, by metric. */
 const itemOf = (detail: string): string => detail.split(':', 1)[0] ?? detail;
 
@@ -79,6 +83,7 @@ function findingOf(violation: Violation): Finding {
     const compute = { share: Number(share), limit: Number(limit) };
     return { metric, cause: 'compute-not-limited', item: detail, compute, detail };
   }
+  if (detail.startsWith(SOFT)) return { metric, cause: SOFT_CAUSE, item: detail.slice(SOFT.length), detail };
   return (
     memoryFinding(violation) ?? {
       metric,
@@ -145,6 +150,7 @@ const texts: Record<string, (findings: readonly Finding[], items: readonly strin
   'memory-undercounted': (findings, items) => `counts less than the card holds: ${exceeding(findings, items)}`,
   'path-not-limited': notLimited,
   'compute-not-limited': overCompute,
+  [SOFT_CAUSE]: (_, items) => `does not keep soft memory limits: ${listed(items)}`,
   'memory-readable': (_, items) => `lets a tenant read another's memory: ${listed(items)}`,
   'fault-reaches-neighbour': (_, items) => `lets ${counted(items.length, 'fault')} of a tenant reach its neighbours: ${listed(items)}`, // prettier-ignore
   'errors-not-as-native': (_, items) => `ends ${counted(items.length, 'error')} otherwise than native: ${listed(items)}`, // prettier-ignore
@@ -187,4 +193,10 @@ export const COMPUTE_CAUSES: readonly string[] = ['compute-not-limited'];
 export const FAULT_CAUSES: readonly string[] = ['fault-reaches-neighbour', 'state-not-recovered'];
 export const LEAK_CAUSES: readonly string[] = ['memory-readable'];
 /** All causes that decide where limits must hold. */
-export const QUOTA_CAUSES: readonly string[] = [...MEMORY_CAUSES, ...COMPUTE_CAUSES, ...LEAK_CAUSES, ...FAULT_CAUSES];
+export const QUOTA_CAUSES: readonly string[] = [
+  ...MEMORY_CAUSES,
+  SOFT_CAUSE,
+  ...COMPUTE_CAUSES,
+  ...LEAK_CAUSES,
+  ...FAULT_CAUSES,
+];

@@ -102,10 +102,10 @@ describe.concurrent('mps', () => {
     ['has no memory of the driver', 'drm/0000:01:00.0/vram0 1024', 2, /lists no memory of the NVIDIA driver: .*R615/],
     ['has another GPU', 'nvidia/0000:09:00.0/vidmem 1024', 5, /no region of the GPU at 0000:01:00\.0/],
     [
-      'does not hold the process',
+      'has limits that the driver ignores',
       'nvidia/0000:01:00.0/vidmem 1024',
       5,
-      /in the cgroup of its tenant.*failed too: .*refused/s,
+      /allocation of 10496 MiB is refused: /,
     ],
   ])('publishes nothing under a limit by cgroup if dmem %s', async (_, capacity, exit, says) => {
     const root = emptyFolder();
@@ -113,6 +113,28 @@ describe.concurrent('mps', () => {
     const { code, stdout, stderr } = await compare(`mps:memory=10GiB,enforcer=cgroup,cgroup=${root}`, pathWithMps());
     expect(code).toBe(exit);
     expect(exit === 2 ? stderr : parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(says);
+  });
+
+  it('proves limits by cgroup, and says who loses memory on a full card', async () => {
+    const root = emptyFolder();
+    writeFileSync(join(root, 'dmem.capacity'), `nvidia/0000:01:00.0/vidmem ${2 ** 33}\n`);
+    const system = `mps:memory=6GiB,soft=4GiB,enforcer=cgroup,cgroup=${root}`;
+    const limits = ['compare', 'IS-001', ...args(system, emptyFolder()).slice(2)];
+    const card = `${sim},memory_mib=8192,dmem=${root},dmem_evicts=0`;
+    const run = start(limits, { PATH: pathWithMps(), TMPDIR: emptyFolder() }, card);
+    const { code, stdout, stderr } = await run.done;
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining('does not keep soft memory limits') as string,
+    });
+    const { system: described, metrics } = parseComparison(stdout).systems[1]?.[0] as RunDocument;
+    expect(described.settings).toMatchObject({ 'mps.enforcer': `cgroup below ${root}` });
+    const proofs = described.attestation.map(({ proof }) => proof);
+    for (const file of ['dmem.max', 'dmem.min']) expect(proofs).toContain(`${file} of the cgroup`);
+    expect(proofs).toContain('the process is in the cgroup of its tenant');
+    expect(metrics[0]).toMatchObject({ status: 'ok', details: { evictions: [{ passed: false }, { passed: true }] } });
+    expect(readdirSync(root)).toEqual(['dmem.capacity']);
+    await passing(() => expect(processesOf(run.mark)).toEqual([]));
   });
 
   it("reports the daemon's answer if it grants no partition", async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { answerOf, answered } from '../../lib/answer/answer.js';
-import { brokenBy } from '../../lib/answer/violation-causes.js';
+import { brokenBy, QUOTA_CAUSES } from '../../lib/answer/violation-causes.js';
 import { openText } from '../../lib/report/text/answer-text.js';
 import { briefReport } from '../../lib/report/formats/brief.js';
 import { sections } from '../../lib/report/sections.js';
@@ -143,6 +143,20 @@ describe('violations', () => {
       ...['vgpu-aimd-50 path-not-limited', 'vgpu-aimd-50 fault-reaches-neighbour', 'vgpu-aimd-50 context-not-counted'],
       ...['mps-50 fault-reaches-neighbour', 'mps-50 memory-undercounted', 'mps-50 memory-readable'],
     ]);
+  });
+});
+
+describe('a soft limit that does not hold', () => {
+  it('is a cause of its own, and rules out strict quotas', () => {
+    const detail = 'soft limit: a tenant that held 3 GiB within 4 GiB lost them to one above its own (evicted)';
+    const [broken, ...others] = brokenBy([{ system: 'mps', metric: 'IS-001', detail }]);
+    expect(others).toEqual([]);
+    expect(broken).toMatchObject({
+      cause: 'soft-limit-not-kept',
+      text: 'does not keep soft memory limits: a tenant that held 3 GiB within 4 GiB lost them to one above its own (evicted)',
+      metrics: ['IS-001'],
+    });
+    expect(QUOTA_CAUSES).toContain(broken?.cause);
   });
 });
 

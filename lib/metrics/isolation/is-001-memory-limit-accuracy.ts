@@ -6,6 +6,7 @@ import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, u
 import { measureFunction } from '../core/measure-function.js';
 import { inScene } from '../tenants/scene.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
+import { brokenSoftLimits, evictionRow, evictionRows, type EvictionRow } from './memory-eviction.js';
 import { memoryChecks, returnedCheck } from './shared/memory-checks.js';
 import { type FilledPath, filledRow, fillPath, orLost, pathRow, violationOf } from './shared/memory-paths.js';
 import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } from './shared/memory-tenant.js';
@@ -81,15 +82,18 @@ function describePoint({ limitBytes, paths: [headline] }: Point) {
   };
 }
 
-function judge(points: readonly Point[]): Measured<MemoryLimitDetails> {
+function judge(points: readonly Point[], evictions?: EvictionRow[]): Measured<MemoryLimitDetails> {
   const filled = points.flatMap(({ paths }) => paths);
   const paths = filled.map(({ row }) => row);
   const headlines = points.map(({ paths }) => paths[0] as FilledPath);
   const decisive = memoryChecks(filled, headlines);
   const checks = [...decisive, returnedCheck(filled)];
   const accuracies = points.map(describePoint);
-  const violations = paths.flatMap((row) => violationOf(row) ?? []);
-  const found = { points: accuracies, paths };
+  const violations = [
+    ...paths.flatMap((row) => violationOf(row) ?? []),
+    ...(evictions ?? []).flatMap(brokenSoftLimits),
+  ];
+  const found = { points: accuracies, paths, ...(evictions && { evictions }) };
   const unlimited = headlines.find(({ fill }) => fill?.end === 'enough');
   const common = { ci95: null, checks, details: found, violations };
   if (unlimited) {
@@ -126,6 +130,7 @@ const details = v.strictObject({
     'A row per limit, for cuMemAlloc',
   ),
   paths: rows(pathRow, 'A row per way of allocating'),
+  evictions: v.optional(rows(evictionRow, 'Who loses memory on a full card, where tenants have a soft limit')),
 });
 
 export type MemoryLimitDetails = v.InferOutput<typeof details>;
@@ -148,7 +153,8 @@ export const memoryLimitAccuracy: MetricDefinition<MemoryLimitDetails> = {
   async measure(context) {
     const limitBytes = context.system.limits().memoryBytes;
     if (limitBytes === null) return unsupported('no memory limit is configured');
-    return judge([await ownPoint(context, limitBytes), ...(await otherPoints(context))]);
+    const points = [await ownPoint(context, limitBytes), ...(await otherPoints(context))];
+    return judge(points, await evictionRows(context));
   },
 };
 

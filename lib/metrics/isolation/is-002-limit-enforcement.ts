@@ -10,6 +10,7 @@ import { measureFunction } from '../core/measure-function.js';
 import { rowState } from '../core/row-state.js';
 import { GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
+import { evictionRow, type EvictionRow, evictionRows } from './memory-eviction.js';
 import { inMemoryTenant, type MemoryTenant, underShares } from './shared/memory-tenant.js';
 
 const APIS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync'];
@@ -146,11 +147,12 @@ function checksOf(tried: readonly Tried[]): Check[] {
   ];
 }
 
-function judge(tried: readonly Tried[]): Measured<LimitEnforcementDetails> {
+function judge(tried: readonly Tried[], evictions?: EvictionRow[]): Measured<LimitEnforcementDetails> {
   const all = tried.flatMap((each) => each.rows);
   const checks = checksOf(tried);
   const violations = all.flatMap(accepted);
-  const common = { ci95: null, headline: null, details: { rows: all.map(describe) }, checks, violations };
+  const found = { rows: all.map(describe), ...(evictions && { evictions }) };
+  const common = { ci95: null, headline: null, details: found, checks, violations };
   const [first] = violations;
   if (first !== undefined) return { ...common, status: 'failed', reason: `limit not enforced: ${first}`, value: null };
   const headlines = all.filter(isHeadline);
@@ -202,6 +204,9 @@ const details = v.strictObject({
     ]),
     'A row per call and request',
   ),
+  evictions: v.optional(
+    rows(evictionRow, 'How long a tenant waits for memory that another one loses, where tenants have a soft limit'),
+  ),
 });
 
 export type LimitEnforcementDetails = v.InferOutput<typeof details>;
@@ -226,7 +231,7 @@ export const limitEnforcement: MetricDefinition<LimitEnforcementDetails> = {
     if (limitBytes === null) return unsupported('no memory limit is configured');
     const tried = [await inMemoryTenant(context, limitBytes, (tenant) => tryAll(context, tenant))];
     await underShares(context, async (tenant) => void tried.push(await tryAll(context, tenant)));
-    return { ...judge(tried), processes: tried.length };
+    return { ...judge(tried, await evictionRows(context)), processes: tried.length };
   },
 };
 

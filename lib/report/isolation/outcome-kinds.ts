@@ -63,6 +63,30 @@ const memoryPaths: Kind = {
     })),
 };
 
+const evictions: Kind = {
+  title: 'Soft memory limits on a full card: a tenant asks for memory that a first one holds',
+  keys: ['First tenant holds'],
+  entries: ({ evictions: rows }) =>
+    rows.map((row) => {
+      const keys = [row.firstHolds];
+      if ('notMeasured' in row) return { keys, word: 'not measured', state: 'none', note: row.notMeasured, weight: -1 };
+      const { firstBytes, askedBytes, grantedBytes, refusal, tookMs, outcome, told, passed } = row;
+      return {
+        keys,
+        word: passed ? 'soft limits kept' : 'not kept',
+        state: passed ? 'good' : 'bad',
+        brief: `the first tenant ${outcome}`,
+        note: joined([
+          `the first tenant, with ${bytes(firstBytes)}: ${outcome}`,
+          told !== null && `told ${told}`,
+          `the other got ${bytes(grantedBytes)} of ${bytes(askedBytes)} in ${number(tookMs)} ms`,
+          refusal,
+        ]),
+        weight: tookMs,
+      };
+    }),
+};
+
 const launchPaths: Kind = {
   title: 'Launch paths against the compute limit',
   keys: ['Path'],
@@ -217,4 +241,4 @@ const limits: Kind = {
   beside: nvml,
 };
 
-export const kinds: readonly Kind[] = [memoryPaths, launchPaths, limits, surfaces, faults, reports, probes];
+export const kinds: readonly Kind[] = [memoryPaths, evictions, launchPaths, limits, surfaces, faults, reports, probes];

@@ -43,6 +43,20 @@ const memoryPath = v.pipe(
       : row,
   ),
 );
+const eviction = v.union([
+  v.object({
+    firstHolds: name,
+    firstBytes: size,
+    askedBytes: size,
+    grantedBytes: size,
+    refusal: reason,
+    tookMs: size,
+    outcome: name,
+    told: v.nullable(sentence),
+    passed: v.boolean(),
+  }),
+  v.object({ firstHolds: name, notMeasured: sentence }),
+]);
 const launchPath = v.object({
   path: name,
   outcome: v.picklist(['throttled', 'not throttled', 'unsupported']),
@@ -122,6 +136,7 @@ const limit = v.object({
 /** The shapes of the rows of each key in the details, by where they go. */
 const shapes = {
   paths: { memoryPaths: memoryPath, launchPaths: launchPath },
+  evictions: { evictions: eviction },
   faults: { faults: fault },
   surfaces: { surfaces: surface },
   reports: { reports: report },

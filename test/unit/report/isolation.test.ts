@@ -14,6 +14,8 @@ import { result, runDocument, without } from '../run/fixtures.js';
 
 type Details = Record<string, unknown>;
 
+const GIB = 2 ** 30;
+
 const runWith = (id: string, details: Details, change: Partial<MetricResult> = {}) =>
   viewOf(runDocument({ metrics: [result(id, { details, ...change })] }));
 
@@ -45,6 +47,42 @@ describe('tables of outcomes', () => {
     expect(tables.filter(({ metric }) => metric === 'IS-012').map(({ title }) => title)).toEqual([
       'Launch paths against the compute limit',
     ]));
+
+  it('say who kept its memory on a full card, and who was told what', () => {
+    const row = { firstHolds: 'more than its soft limit', firstBytes: 6 * GIB, askedBytes: 4 * GIB };
+    const evicted = { ...row, grantedBytes: 4 * GIB, tookMs: 12.5, outcome: 'evicted', told: 'gone', passed: true };
+    const refused = {
+      ...row,
+      grantedBytes: GIB,
+      tookMs: 3,
+      outcome: 'kept',
+      told: null,
+      refusal: 'full',
+      passed: false,
+    };
+    const [first, second] = [
+      [evicted, { firstHolds: 'less than its soft limit', notMeasured: 'no pressure' }],
+      [refused],
+    ].map((evictions) => outcomeTables(runWith('IS-001', { evictions }))[0] as OutcomeTable);
+    expect(first?.rows).toEqual([
+      {
+        keys: ['more than its soft limit'],
+        outcomes: [
+          {
+            state: 'good',
+            word: 'soft limits kept',
+            brief: 'the first tenant evicted',
+            note: 'the first tenant, with 6 GiB: evicted; told gone; the other got 4 GiB of 4 GiB in 12.5 ms',
+          },
+        ],
+      },
+      { keys: ['less than its soft limit'], outcomes: [{ state: 'none', word: 'not measured', note: 'no pressure' }] },
+    ]);
+    expect(second?.rows[0]?.outcomes[0]).toMatchObject({
+      ...{ state: 'bad', word: 'not kept' },
+      note: 'the first tenant, with 6 GiB: kept; the other got 1 GiB of 4 GiB in 3 ms; full',
+    });
+  });
 
   it("show a fault's effect on the neighbour, and what was not checked", () => {
     const faults = tableOf(tables, 'IS-010') as OutcomeTable;
