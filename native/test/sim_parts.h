@@ -53,6 +53,7 @@ void slices();
 void threads();
 
 void memory();
+void memory_groups();
 void pool();
 void virtual_memory();
 void sharing();
@@ -137,6 +138,8 @@ void accompanied();
 void beside_another();
 void beside_companion();
 void refused_object();
+void group_holder();
+void group_asker();
 
 void initialised();
 void init_lock();

@@ -72,6 +72,7 @@ const Part kParts[] = {
     {"peers", GVB_FAST ",devices=2,link_gbs=0.1", peers},
     {"manyLaunches", GVB_FAST ",launch_ns=0", many_launches},
     {"memory", kFast, memory},
+    {"memoryGroups", GVB_FAST ",memory_mib=10000", memory_groups},
     {"pool", kFast, pool},
     {"virtualMemory", kFast, virtual_memory},
     {"sharing", kFast, sharing},
@@ -127,6 +128,8 @@ const Part kHelpers[] = {{"holdMemory", kFast, hold_memory},
                          {"besideAnother", kFast, beside_another},
                          {"besideCompanion", kFast, beside_companion},
                          {"refusedObject", kFast, refused_object},
+                         {"groupHolder", kFast, group_holder},
+                         {"groupAsker", kFast, group_asker},
                          {"launcher", kFast, launcher}};
 
 int run_here(const char* name) {
