@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
 import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
-import { inGroup, makeGroup, removeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
+import { expectCgroup, inGroup, makeGroup, removeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
 import { featureText, mpsFeatures } from '../../../lib/systems/kinds/mps/mps-features.js';
 import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
 import { sliceIn } from '../../../lib/systems/kinds/time-slicing/compute-policy.js';
@@ -162,6 +162,12 @@ it('reads capacities in the root cgroup, the only one that has them', () => {
   expect(() => makeGroup(below, 'gvb-2', '00000000:5E:00.0', { 'dmem.max': 4096 })).toThrow(
     /has no region of the GPU at 0000:5e:00\.0/,
   );
+});
+
+it('files that look like a cgroup are refused on a real driver', () => {
+  const folder = temporaryFolder();
+  expect(() => expectCgroup(folder, false)).toThrow(/is no cgroup: it is not in a file system of type cgroup2/);
+  expect(() => expectCgroup(folder, true)).not.toThrow();
 });
 
 describe('what MPS of driver R615 adds', () => {

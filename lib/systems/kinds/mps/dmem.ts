@@ -3,7 +3,7 @@
  * device memory of a tenant's processes counts against one hard limit (`dmem.max`), and above a soft one (`dmem.min`) a
  * tenant may be evicted on a full card. Source: the MPS documentation for R620.
  */
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
@@ -19,6 +19,8 @@ const MEMBERS = 'cgroup.procs';
 
 /** A stand-in for a cgroup, such as the simulated driver's, has no such file. */
 const CONTROLLERS = 'cgroup.controllers';
+/** CGROUP2_SUPER_MAGIC of the kernel. */
+const CGROUP_FILE_SYSTEM = 0x63677270;
 
 const read = (file: string): string | null => {
   try {
@@ -45,6 +47,12 @@ export function whyNoDmem(folder: string): string | null {
   return /\bdmem\b/.test(read(join(folder, CONTROLLERS)) ?? 'dmem')
     ? null
     : `${folder} has no controller dmem: as root, write +dmem to cgroup.subtree_control of the cgroup above it`;
+}
+
+/** Files that only look like a cgroup limit nothing; the simulated driver reads such files. */
+export function expectCgroup(folder: string, isSimulated: boolean): void {
+  if (isSimulated || statfsSync(folder).type === CGROUP_FILE_SYSTEM) return;
+  throw new NotActive(`${folder} is no cgroup: it is not in a file system of type cgroup2, so nothing obeys its files`);
 }
 
 /** `nvidia/0000:3b:00.0/vidmem`: NVML writes eight digits of the domain. */

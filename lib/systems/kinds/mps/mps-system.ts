@@ -13,7 +13,16 @@ import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } f
 import type { Finding } from '../../proof/proof-finding.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { local } from '../../../workers/local.js';
-import { type Group, GROUP_VARIABLE, inGroup, inGroups, makeGroup, removeGroup, whyNoDmem } from './dmem.js';
+import {
+  expectCgroup,
+  type Group,
+  GROUP_VARIABLE,
+  inGroup,
+  inGroups,
+  makeGroup,
+  removeGroup,
+  whyNoDmem,
+} from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
@@ -205,7 +214,8 @@ export class MpsSystem extends Profile {
     const { groups = null } = this.#options;
     const { memoryBytes, softMemoryBytes } = this.limits(tenant);
     if (groups === null || memoryBytes === null || this.#groups.has(tenant.id)) return;
-    const { runId, gpu } = this.prepared.run;
+    const { runId, gpu, target } = this.prepared.run;
+    expectCgroup(groups, target.simulatedDriver !== null);
     const name = `gvb-${runId}-${this.name}-${tenant.id}`;
     const limits = {
       'dmem.max': memoryBytes,
