@@ -29,7 +29,10 @@ export class Controller {
     this.#target = target;
   }
 
-  /** Starts the process and attaches it to the driver, so that no later call pays for that. */
+  /**
+   * Starts the process and attaches it to the driver, so that no later call pays for that. Call it before the first target
+   * starts: it rejects with FUNCTION_MISSING if the driver lacks a function without which a target could not be ended.
+   */
   async warm(deadlineMs: number): Promise<void> {
     await this.call('state', process.pid, { deadlineMs });
   }

@@ -58,10 +58,10 @@ export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTr
   let reason: string | null = null;
   let listed = false;
   try {
+    await controller.warm(deadlineMs);
     worker = await Worker.start({ start, startTimeoutMs: deadlineMs });
     const on = { ...worker.targetIn(target), device: null, path: 'runtime' };
     await worker.request('checkpointHold', { on, ...HELD }, { deadlineMs });
-    await controller.warm(deadlineMs);
     listed = await isListed(target, gpu, worker.pid);
     for (const call of ['lock', 'checkpoint', 'state'] as const) {
       const answer = await controller.call(call, worker.pid, { deadlineMs });

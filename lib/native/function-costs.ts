@@ -983,6 +983,21 @@ export const functionCosts: Readonly<Record<string, FunctionCost>> = {
     partly: ['OH-001', 'OH-005', 'IS-009', 'SCHED-002', 'ERR-003', 'COMPAT-001'],
   },
   cuGraphExecDestroy: { partly: ['ERR-003', 'COMPAT-001'] },
+  cuCheckpointProcessGetState: {
+    metrics: ['CKPT-001', 'CKPT-002', 'CKPT-003', 'CKPT-004', 'CKPT-005', 'CKPT-006', 'CKPT-009'],
+  },
+  cuCheckpointProcessLock: {
+    metrics: ['CKPT-001', 'CKPT-002', 'CKPT-003', 'CKPT-004', 'CKPT-005', 'CKPT-006', 'CKPT-009'],
+  },
+  cuCheckpointProcessCheckpoint: {
+    metrics: ['CKPT-001', 'CKPT-002', 'CKPT-003', 'CKPT-004', 'CKPT-005', 'CKPT-006', 'CKPT-009'],
+  },
+  cuCheckpointProcessRestore: {
+    metrics: ['CKPT-001', 'CKPT-002', 'CKPT-003', 'CKPT-004', 'CKPT-005', 'CKPT-006', 'CKPT-009'],
+  },
+  cuCheckpointProcessUnlock: {
+    metrics: ['CKPT-001', 'CKPT-002', 'CKPT-003', 'CKPT-004', 'CKPT-005', 'CKPT-006', 'CKPT-009'],
+  },
   nvmlInit_v2: {
     metrics: ['START-005'],
     partly: ['OH-004', 'IS-005', 'LLM-001', 'LLM-003', 'LLM-007', 'LLM-008', 'NCCL-001', 'FRAG-003', 'START-006'],

@@ -15,8 +15,16 @@ static_assert(sizeof(CheckpointArguments) == 64);
 
 class CheckpointController {
  public:
+  // The functions of a whole turn, whatever the call: what is locked or restored can only go on, or end, by the others.
   CheckpointController(const Cuda& cuda, const CheckpointRequest& request)
-      : cuda_(cuda), pid_(static_cast<int>(request.pid)), call_(request.call) {
+      : cuda_(cuda),
+        pid_(static_cast<int>(request.pid)),
+        call_(request.call),
+        get_state_(cuda.require(cuda.api.cuCheckpointProcessGetState, "cuCheckpointProcessGetState")),
+        lock_(cuda.require(cuda.api.cuCheckpointProcessLock, "cuCheckpointProcessLock")),
+        checkpoint_(cuda.require(cuda.api.cuCheckpointProcessCheckpoint, "cuCheckpointProcessCheckpoint")),
+        restore_(cuda.require(cuda.api.cuCheckpointProcessRestore, "cuCheckpointProcessRestore")),
+        unlock_(cuda.require(cuda.api.cuCheckpointProcessUnlock, "cuCheckpointProcessUnlock")) {
     if (call_ == CheckpointCall::kLock) arguments_.timeoutMs = request.timeout_ms;
   }
 
@@ -24,8 +32,7 @@ class CheckpointController {
     switch (call_) {
       case CheckpointCall::kState: {
         abi::CUprocessState state{};
-        CheckpointAnswer answer =
-            timed(cuda_.require(cuda_.api.cuCheckpointProcessGetState, "cuCheckpointProcessGetState"), &state);
+        CheckpointAnswer answer = timed(get_state_, &state);
         if (answer.code == abi::CUDA_SUCCESS) answer.state = static_cast<int>(state);
         return answer;
       }
@@ -38,14 +45,13 @@ class CheckpointController {
         return answer;
       }
       case CheckpointCall::kLock:
-        return timed(cuda_.require(cuda_.api.cuCheckpointProcessLock, "cuCheckpointProcessLock"), &arguments_);
+        return timed(lock_, &arguments_);
       case CheckpointCall::kCheckpoint:
-        return timed(cuda_.require(cuda_.api.cuCheckpointProcessCheckpoint, "cuCheckpointProcessCheckpoint"),
-                     &arguments_);
+        return timed(checkpoint_, &arguments_);
       case CheckpointCall::kRestore:
-        return timed(cuda_.require(cuda_.api.cuCheckpointProcessRestore, "cuCheckpointProcessRestore"), &arguments_);
+        return timed(restore_, &arguments_);
       case CheckpointCall::kUnlock:
-        return timed(cuda_.require(cuda_.api.cuCheckpointProcessUnlock, "cuCheckpointProcessUnlock"), &arguments_);
+        return timed(unlock_, &arguments_);
     }
     return {};
   }
@@ -62,9 +68,16 @@ class CheckpointController {
     return answer;
   }
 
+  using Step = CUresult (*)(int, CheckpointArguments*);
+
   const Cuda& cuda_;
   const int pid_;
   const CheckpointCall call_;
+  CUresult (*const get_state_)(int, abi::CUprocessState*);
+  const Step lock_;
+  const Step checkpoint_;
+  const Step restore_;
+  const Step unlock_;
   CheckpointArguments arguments_{};
 };
 

@@ -29,7 +29,8 @@ struct CheckpointAnswer {
   std::optional<int> thread;  // the thread of the process that restores, where it was asked for
 };
 
-// A code that is not 0 is an answer. Throws kFunctionMissing if the driver has no such function.
+// A code that is not 0 is an answer. Throws kFunctionMissing, before any call, if the driver lacks the function or one
+// of those that a whole turn needs.
 CheckpointAnswer call_checkpoint(const CheckpointRequest& request);
 
 }  // namespace gvb

@@ -30,6 +30,7 @@ describe.skipIf(hasDriver)('the trial of doctor', () => {
 
   it.each([
     ['a driver before 570', 'driver=565', /^cuCheckpointProcessGetState is not offered .* \(branch 570\) or later\.$/],
+    ['a driver that cannot restore', 'hide=cuCheckpointProcessRestore', /^cuCheckpointProcessRestore is not offered/],
     ['a client of MPS', 'mps=1', /^lock returned CUDA_ERROR_NOT_SUPPORTED \(801\): .* no client of MPS$/],
     ['a lock that kills', 'checkpoint_kills=1', /^the process was killed by SIGSEGV in this call: lock returned/],
     ['memory that stays on the GPU', 'checkpoint_keeps=1', /^NVML still lists the process after its checkpoint/],

@@ -83,6 +83,12 @@ describe.skipIf(hasDriver).concurrent('a checkpointed program', () => {
 
   it.each([
     ['a driver before 570', ',driver=565', 'unsupported', /branch 570/],
+    [
+      'a driver that cannot unlock',
+      ',hide=cuCheckpointProcessUnlock',
+      'unsupported',
+      /^cuCheckpointProcessUnlock is not/,
+    ],
     ['a refused checkpoint', ',fail=cuCheckpointProcessCheckpoint:801@1', 'unsupported', /checkpoint .*\(801\)/],
     ['a lock that fails', ',fail=cuCheckpointProcessLock:304@1', 'failed', /lock .*\(304\)/],
     ['a lock that kills', ',checkpoint_kills=1', 'failed', /killed by signal 11 in the lock of its checkpoint/],

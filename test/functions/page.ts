@@ -64,6 +64,9 @@ that fails, \`doctor\` says which call returned what. Known causes:
 | any, 304 | there is no such process, or this one may not trace it (\`kernel.yama.ptrace_scope\`, SYS_PTRACE) |
 | any, 800 | the same, or persistence mode is off |
 
+Without \`GetState\`, \`Lock\`, \`Checkpoint\`, \`Restore\` or \`Unlock\` every CKPT metric, \`swap\` and checkpoints of \`exec\` are refused
+before a process is locked: it could not go on, or end, without the others. Only \`exec\` needs \`GetRestoreThreadId\`.
+
 ## What is lost without a function
 
 ${table(

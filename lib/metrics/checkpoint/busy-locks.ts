@@ -27,7 +27,6 @@ export const busyLocks = (context: MeasureContext): Promise<BusyLocks> =>
         return worker.oursNs(submittedNs) + estimatedNs;
       };
       try {
-        await study.controller.warm(limits.deadlineMs);
         const rows: BusyLocks['rows'] = [];
         for (const workMs of WORK_MS) {
           const ends = await submit(workMs);

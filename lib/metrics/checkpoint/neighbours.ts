@@ -9,7 +9,7 @@ import { NS_PER_MS } from '../core/units.js';
 import { PERIOD_NS, pooled, type Served, servedIn, VICTIM } from '../isolation/victim-requests.js';
 import { FIRST_ID } from '../tenants/scene.js';
 import { hasRoom, type NoRoom, pilot } from './held-targets.js';
-import { deadlineFor, inStudy, type Move, type Turn } from './target-study.js';
+import { inStudy, type Move, type Turn } from './target-study.js';
 
 const NEIGHBOUR = { id: FIRST_ID + 1 };
 /** Time for the request to reach the neighbour, before its first arrival. */
@@ -52,7 +52,6 @@ export const neighboured = (context: MeasureContext, plan: Plan): Promise<Neighb
     const { rounds } = await serve(neighbour, { startAtNs: loadAddon().now(), ms: CALIBRATION_MS, rounds: 0 });
     const target = await study.hold(bytes);
     try {
-      await study.controller.warm(deadlineFor(0));
       const first = await study.turn(target, bytes);
       const windowMs = Math.ceil(aloneMs + LONGER * lasted(first) + LEAD_MS);
       const parts: Omit<Neighboured, 'turns'>[] = [];

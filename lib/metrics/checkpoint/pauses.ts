@@ -61,7 +61,6 @@ async function pausedByUtility(study: TargetStudy, bytes: number): Promise<Pause
 async function freshPaused(study: TargetStudy, bytes: number, caller?: Caller): Promise<Paused> {
   const worker = await study.hold(bytes);
   try {
-    await study.controller.warm(deadlineFor(0));
     return await pausedOnce(study, worker, bytes, caller);
   } finally {
     await worker.kill();

@@ -7,7 +7,7 @@ import type { Worker } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { FIRST_ID } from '../tenants/scene.js';
 import { GRANULE, pilot } from './held-targets.js';
-import { deadlineFor, inStudy, type Move, type TargetStudy } from './target-study.js';
+import { inStudy, type Move, type TargetStudy } from './target-study.js';
 
 /** Part of what a tenant may allocate: more than half, and room for contexts. */
 const PART = 0.6;
@@ -53,7 +53,6 @@ export const swapsOf = (context: MeasureContext, plan: Plan): Promise<Swaps | No
     try {
       const first = await study.hold(bytes);
       pair.push(first);
-      await study.controller.warm(deadlineFor(0));
       await study.call('lock', first, bytes);
       await study.call('checkpoint', first, bytes);
       pair.push(await study.hold(bytes, await scene.startOf({ id: FIRST_ID + 1 })));

@@ -235,8 +235,8 @@ export class TargetStudy {
 export const deadlineFor = (bytes: number): number => 60_000 + (20_000 * bytes) / GIB;
 
 /**
- * When this settles, every target has ended, or the result says which has not. The targets' tenant is the first of the
- * scene; neighbours are others.
+ * Rejects before the first target if the driver lacks what a turn needs. When this settles, every target has ended, or the
+ * result says which has not. The targets' tenant is the first of the scene; neighbours are others.
  */
 export async function inStudy<T>(
   context: MeasureContext,
@@ -248,6 +248,7 @@ export async function inStudy<T>(
       throw new BenchError('FUNCTION_MISSING', 'Processes in containers are not checkpointed by this metric.');
     const study = new TargetStudy(context, start);
     try {
+      await study.controller.warm(deadlineFor(0));
       return await use(study, scene);
     } finally {
       await study.close();

@@ -208,13 +208,29 @@ describe('a driver that does not do what it says', () => {
     [
       'is too old',
       'driver=565',
-      /^cuCheckpointProcessLock is not offered by this driver .* \(branch 570\) or later\.$/,
+      /^cuCheckpointProcessGetState is not offered by this driver .* \(branch 570\) or later\.$/,
     ],
   ])('is unsupported where it %s', async (_, sim, reason) => {
     expect(saidOf(await measuredOn(['CKPT-003'], sim))).toEqual([
       ['CKPT-003', 'unsupported', expect.stringMatching(reason)],
     ]);
   });
+});
+
+/** CKPT-008 needs a limit, without which it ends before. */
+const WITHOUT_LIMIT = [1, 2, 3, 4, 5, 6, 7, 9].map((number) => `CKPT-00${number}`);
+
+it.each([...CALLS, 'cuCheckpointProcessGetState'])('no target starts on a driver without %s', async (name) => {
+  const record = emptyFolder();
+  const sim = `${CARD},hide=${name},record=${record},recorded=cuMemAlloc_v2+cuGraphLaunch`;
+  const { done, mark } = start(args(WITHOUT_LIMIT, 1), {}, sim);
+  const results = parseDocument((await done).stdout).metrics;
+  const reason = expect.stringMatching(new RegExp(`^${name} is not offered by this driver`));
+  expect(results.map(({ id, status, reason: said }) => [id, status, said])).toEqual(
+    WITHOUT_LIMIT.map((id) => [id, 'unsupported', reason]),
+  );
+  expect(recordedByProcess(record)).toEqual([]);
+  expect(workersOf(mark)).toEqual([]);
 });
 
 it('a lock that never returns ends with the time of its metric, and leaves no process', async () => {
