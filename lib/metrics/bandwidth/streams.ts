@@ -9,7 +9,7 @@ import type { System } from '../../systems/system.js';
 import type { MeasureContext } from '../core/metric.js';
 import { referenceOf, withoutLimits } from '../isolation/tenant-load.js';
 import { NS_PER_MS } from '../core/units.js';
-import { FIRST_ID } from '../tenants/scene.js';
+import { gpusOf } from '../tenants/tenants.js';
 
 export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 
@@ -170,17 +170,13 @@ export const together = (name: string, rates: readonly number[]): Rate => ({
   tenants: rates.length,
 });
 
-/** How many memories so many tenants have: one, unless the system gives them GPUs of their own, as MIG does. */
-const memoriesOf = (system: System, tenants: number): number =>
-  new Set(Array.from({ length: tenants }, (_, i) => system.ownGpu?.({ id: FIRST_ID + i })?.uuid)).size;
-
 /** Checks tenants together: who is somewhere else than in the memory that the system gives is no neighbour. */
 export function boundCheck(rates: readonly Rate[], ceilingGbs: number, system: System): Check {
   const name = 'no more than the memory can move';
   if (ceilingGbs === 0)
     return { name, passed: 'not checked', detail: 'the driver does not tell the clock and width of the memory' };
   // What is not a number is no rate either.
-  const beyond = rates.find(({ gbs, tenants }) => !(gbs <= SLACK * ceilingGbs * memoriesOf(system, tenants)));
+  const beyond = rates.find(({ gbs, tenants }) => !(gbs <= SLACK * ceilingGbs * gpusOf(system, tenants)));
   const most = `the memory moves ${ceilingGbs.toPrecision(4)} GB/s`;
   return {
     name,

@@ -182,7 +182,7 @@ async function among(context: MeasureContext, count: number, plan: Plan): Promis
     const [first, second] = tenants.workers;
     const sharing =
       count === 2 && first && second
-        ? await traceSharing(tenants.scene.scene, [first, second], plan.times.traceMs)
+        ? await traceSharing(context.system, tenants.scene.scene, [first, second], plan.times.traceMs)
         : null;
     return { row: await rowOf(context, tenants, quota, plan), sharing, entered: contextOf(tenants.scene.scene) };
   });

@@ -54,7 +54,7 @@ function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan):
     const neighbours = new NeighbourPlay(scene, times, memoryBytes ?? 0);
     const tenants = await neighbours.enter();
     const entered = contextOf(scene.scene);
-    const sharing = await traceSharing(scene.scene, tenants, traceMs);
+    const sharing = await traceSharing(system, scene.scene, tenants, traceMs);
     const rows: InterferenceRow[] = [];
     await neighbours.serveAlone();
     // The order is random, so that drift favours none.

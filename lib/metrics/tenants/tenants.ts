@@ -68,6 +68,10 @@ export async function grown({ growTo }: Populated, count: number): Promise<strin
   }
 }
 
+/** How many GPUs so many tenants have: one, unless the system gives them GPUs of their own, as MIG does. */
+export const gpusOf = (system: System, tenants: number): number =>
+  new Set(Array.from({ length: tenants }, (_, i) => system.ownGpu?.({ id: FIRST_ID + i })?.uuid)).size;
+
 /** Whether tenants can have separate states: the caller's environment has one for all. */
 export const separable = ({ isCallers }: System): boolean => isCallers !== true;
 

@@ -48,6 +48,13 @@ describe('how a card is shared', () => {
       sharedMultiprocessors: 0,
     }));
 
+  it('is a partition if each has an instance of its own, which number their multiprocessors alike', () =>
+    expect(sharingOf([trace([0, 1], [[0, 50]]), trace([0, 1], [[0, 50]])], 2)).toMatchObject({
+      kind: 'partition',
+      multiprocessors: [2, 2],
+      sharedMultiprocessors: 0,
+    }));
+
   it('is unclear if they use the same multiprocessors, but never one at once', () =>
     expect(
       sharingOf([

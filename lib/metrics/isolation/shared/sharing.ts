@@ -4,10 +4,12 @@ import * as v from 'valibot';
 import { choice, count, described, quantity, text } from '../../core/details.js';
 import type { BlockTrace } from '../../../native/addon-types.js';
 import { sessionTaskOf } from '../../../workers/session-task.js';
+import type { System } from '../../../systems/system.js';
 import type { Scene } from '../../../workers/scene.js';
 import type { WorkerTenant } from '../../../workers/worker-tenant.js';
 import { clipped, common, merged, type Stretch, total } from '../../../stats/stretches.js';
 import { NS_PER_MS } from '../../core/units.js';
+import { gpusOf } from '../../tenants/tenants.js';
 
 const slicesFields = described(
   v.strictObject({
@@ -63,14 +65,16 @@ const TURNS = 0.1;
 const AT_WORK = 0.05;
 const FEWEST_SLICES = 3;
 
-/** Intervals of each multiprocessor, in ns from a common origin. */
+/** Intervals of each multiprocessor, in ns from a common origin. Each GPU numbers its own from 0. */
 function byMultiprocessor(
   { originMs, multiprocessor, fromNs, toNs }: BlockTrace,
   baseMs: number,
-): Map<number, Stretch[]> {
-  const all = new Map<number, Stretch[]>();
+  gpu: number,
+): Map<string, Stretch[]> {
+  const all = new Map<string, Stretch[]>();
   const offset = (originMs - baseMs) * NS_PER_MS;
-  for (const [i, sm] of multiprocessor.entries()) {
+  for (const [i, number] of multiprocessor.entries()) {
+    const sm = `${gpu}:${number}`;
     const stretches = all.get(sm) ?? [];
     stretches.push({ from: (fromNs[i] as number) + offset, to: (toNs[i] as number) + offset });
     all.set(sm, stretches);
@@ -79,12 +83,12 @@ function byMultiprocessor(
 }
 
 class Tenant {
-  readonly on: Map<number, Stretch[]>;
+  readonly on: Map<string, Stretch[]>;
   /** The times when it ran on any multiprocessor. */
   readonly whole: Stretch[];
 
-  constructor(trace: BlockTrace, baseMs: number) {
-    this.on = byMultiprocessor(trace, baseMs);
+  constructor(trace: BlockTrace, baseMs: number, gpu: number) {
+    this.on = byMultiprocessor(trace, baseMs, gpu);
     this.whole = merged([...this.on.values()].flat(), LAUNCH_GAP_NS);
   }
 
@@ -119,10 +123,10 @@ function slicesOf(tenants: readonly Tenant[], span: Stretch): Slices | null {
   return { count: lengths.length, p10Ms: at(0.1), p50Ms: at(0.5), p90Ms: at(0.9), maxMs: lengths.at(-1) as number };
 }
 
-/** Both traces must be from one card, so that they share a timer. */
-export function sharingOf(traces: readonly [BlockTrace, BlockTrace]): Sharing | Unseen {
+/** Both traces must be from one card, so that they share a timer. `gpus`: 2 if each is from an instance of its own. */
+export function sharingOf(traces: readonly [BlockTrace, BlockTrace], gpus = 1): Sharing | Unseen {
   const baseMs = Math.min(...traces.map(({ originMs }) => originMs));
-  const [a, b] = traces.map((trace) => new Tenant(trace, baseMs)) as [Tenant, Tenant];
+  const [a, b] = traces.map((trace, i) => new Tenant(trace, baseMs, i % gpus)) as [Tenant, Tenant];
   if (a.whole.length === 0 || b.whole.length === 0) return { unseen: 'a tenant ran no block' };
   const span = {
     from: Math.max((a.whole[0] as Stretch).from, (b.whole[0] as Stretch).from),
@@ -162,8 +166,9 @@ function evidenceOf(
   return `${time}; ${shared} multiprocessors ran blocks of both, ${(100 * atOnceOnOne).toFixed(1)} % of the time at once`;
 }
 
-/** Keeps blocks of two tenants running for a time; both must have entered. */
+/** Keeps blocks of the first two tenants running for a time; both must have entered. */
 export async function traceSharing(
+  system: System,
   scene: Scene,
   tenants: readonly [WorkerTenant, WorkerTenant],
   windowMs: number,
@@ -177,5 +182,5 @@ export async function traceSharing(
   });
   const tasks = new Map(tenants.map((tenant) => [tenant, task]));
   const traces = await scene.releaseAll<BlockTrace>(tasks, windowMs + 60_000);
-  return sharingOf(traces as [BlockTrace, BlockTrace]);
+  return sharingOf(traces as [BlockTrace, BlockTrace], gpusOf(system, tenants.length));
 }
