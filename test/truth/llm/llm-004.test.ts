@@ -139,10 +139,16 @@ function expectMedian(ms: number, steps: readonly Pass[], count: number): void {
 }
 
 describe('LLM-004', () => {
-  it('finds how long steps and prompts take, by launches and by a graph', async () => {
+  it.each([
+    ['a card', ''],
+    ['an instance', 'mig=3+3,'],
+  ])('finds how long steps and prompts take, by launches and by a graph: %s', async (_, card) => {
     // Nine kernels of 1.5 ms, and 0.23 MB of weights and some of the cache: 16 ms.
     const { result, record } = await undisturbedRecord((folder) =>
-      latency(environmentUnder(null, `dram_gbs=0.1,kernel_ns=1500000,${RECORDED}`, folder), { ...ALONE, aloneMs: 450 }),
+      latency(environmentUnder(null, `${card}dram_gbs=0.1,kernel_ns=1500000,${RECORDED}`, folder), {
+        ...ALONE,
+        aloneMs: 450,
+      }),
     );
     expect(result).toMatchObject({
       status: 'ok',

@@ -122,6 +122,14 @@ it('leaves a GiB of the card free', async () => {
   expect(result).toMatchObject({ status: 'ok', details: { largestBytes: 2 * GIB } });
 });
 
+it('takes sizes up to eight tenths of an instance', async () => {
+  const card = { memory_mib: 10 * 1024 };
+  const whole = await onOwnCard(card);
+  expect(whole.result).toMatchObject({ status: 'ok', details: { largestBytes: 8 * GIB } });
+  const { result } = await onOwnCard({ ...card, mig: '3+3' });
+  expect(result).toMatchObject({ status: 'ok', details: { limitBytes: 5 * GIB, largestBytes: 2 * GIB } });
+});
+
 it('is unsupported below a limit of 1.25 GiB', async () => {
   const result = await measured({ ...pooled('1GiB'), memory: '1GiB' });
   expect(result).toMatchObject({ status: 'unsupported', value: null, reason: '1 GiB is less than 1.25 GiB' });

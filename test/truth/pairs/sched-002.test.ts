@@ -70,8 +70,11 @@ function expectSame(result: MetricResult, truth: readonly number[]): void {
 }
 
 describe('SCHED-002', () => {
-  it('recovers what a launch costs in a burst, and what a kernel takes the device', async () => {
-    const { result, recorded } = await measured({ launch_ns: 9000, kernel_ns: 7000, stamp_ns: 40_000 });
+  it.each<[string, Settings]>([
+    ['a card', {}],
+    ['an instance, where a small kernel takes as long', { mig: '3+3' }],
+  ])('recovers what a launch costs in a burst, and what a kernel takes the device: %s', async (_, card) => {
+    const { result, recorded } = await measured({ launch_ns: 9000, kernel_ns: 7000, stamp_ns: 40_000, ...card });
     expect(result.status).toBe('ok');
     expectSame(result, burstsOf(recorded));
     // The stamps themselves are not in it, whose kernels take longer. The simulated driver needs up to 4 us to submit a

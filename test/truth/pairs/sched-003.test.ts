@@ -77,6 +77,18 @@ it('recovers how many kernels of independent streams run at once', async () => {
   for (const { streams, mostAtOnce } of rowsOf(result)) expect(mostAtOnce).toBeLessThanOrEqual(streams);
 });
 
+it('has kernels for the multiprocessors of an instance', async () => {
+  const { result, recorded } = await measured({ mig: '3+3' });
+  expectRecovered(result, recorded);
+  expect(rowsOf(result).map(({ streams, blocksOfKernel }) => [streams, blocksOfKernel])).toEqual([
+    [2, 30],
+    [4, 15],
+    [8, 7],
+    [16, 3],
+    [32, 1],
+  ]);
+});
+
 it('finds a layer that has all streams in one', async () => {
   const library = join(emptyFolder(), 'lazy-layer.so');
   const source = fileURLToPath(new URL('../../native/fixtures/lazy-layer.cpp', import.meta.url));
