@@ -40,6 +40,13 @@ it("is unsupported under the driver's own limit, which MPS has and checkpoints d
   expect(result.reason).toMatch(/801/);
 });
 
+it('is unsupported on a driver that cannot unlock', async () => {
+  const sim = `region=${ownRegion('locked')},hide=cuCheckpointProcessUnlock`;
+  const result = await measured({ memory: '2560MiB', interpose: QUOTA, memLimit: 'perTenantPool', sim });
+  expect(result).toMatchObject({ status: 'unsupported' });
+  expect(result.reason).toMatch(/^cuCheckpointProcessUnlock is not offered by this driver/);
+});
+
 it('is unsupported without a limit', async () => {
   expect(await measured({})).toMatchObject({ status: 'unsupported', reason: 'no memory limit is configured' });
 });
