@@ -84,6 +84,12 @@ describe.skipIf(hasDriver).concurrent('a checkpointed program', () => {
   it.each([
     ['a driver before 570', ',driver=565', 'unsupported', /branch 570/],
     [
+      'a driver that does not tell who has a context',
+      ',hide=cuCheckpointProcessGetRestoreThreadId',
+      'unsupported',
+      /^cuCheckpointProcessGetRestoreThreadId is not/,
+    ],
+    [
       'a driver that cannot unlock',
       ',hide=cuCheckpointProcessUnlock',
       'unsupported',
