@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
+import { simulatedFolder } from '../../cli/command.js';
 import { pathWithMps } from '../../cli/mps-control.js';
 import { emptyFolder } from '../../native/child.js';
 import { measured, truthOutside } from '../../native/measured.js';
@@ -57,7 +58,8 @@ async function softLimits(sim: string, of = `${SOFT}GiB`, id = 'IS-001', more = 
   onTestFinished(() => system.teardown());
   const run = runState(emptyFolder());
   const gpu = { ...run.gpu, uuid: FIRST_CARD, memoryBytes: 8 * GIB, pciBusId: '00000000:01:00.0' };
-  await system.prepare({ ...run, gpu });
+  const target = { ...run.target, simulatedDriver: simulatedFolder };
+  await system.prepare({ ...run, gpu, target });
   const result = await measured(id, system, { seed: 1 }, await truthOutside(settings));
   expect(readdirSync(groups)).toEqual(['dmem.capacity']);
   const allocations = recordedByProcess(record).map((process) => process.named('cuMemAlloc_v2'));
