@@ -22,6 +22,7 @@ const entries = [
   'fleet/delivery',
   'fleet/plan',
   'fleet/report/document',
+  'systems/kinds/mps/group-guardian',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/nvshare/nvshare-guardian',
   'systems/kinds/container/container-guardian',

@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 const GUARDIANS = [
   'checkpoint/checkpoint-guardian',
   'systems/kinds/container/container-guardian',
+  'systems/kinds/mps/group-guardian',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/nvshare/nvshare-guardian',
   'systems/kinds/pod/pod-guardian',

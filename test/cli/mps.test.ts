@@ -2,12 +2,15 @@
  * The system `mps` with a stand-in for the control program; the simulated driver recognises a client by the daemon's
  * pipe.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RunDocument } from '../../lib/results/document.js';
 import { ownServers } from '../../lib/environment/mps.js';
+import { packageRoot } from '../../lib/package-root.js';
 import { MpsSystem } from '../../lib/systems/kinds/mps/mps-system.js';
 import { runState } from '../unit/systems/fixtures.js';
 import { passing } from '../waiting.js';
@@ -135,6 +138,45 @@ describe.concurrent('mps', () => {
     expect(metrics[0]).toMatchObject({ status: 'ok', details: { evictions: [{ passed: false }, { passed: true }] } });
     expect(readdirSync(root)).toEqual(['dmem.capacity']);
     await passing(() => expect(processesOf(run.mark)).toEqual([]));
+  });
+
+  it('removes the cgroups of its tenants when the run is killed', async () => {
+    const root = emptyFolder();
+    writeFileSync(join(root, 'dmem.capacity'), `nvidia/0000:01:00.0/vidmem ${2 ** 33}\n`);
+    const temporary = emptyFolder();
+    const system = `mps:memory=6GiB,enforcer=cgroup,cgroup=${root}`;
+    const more = ['--iterations', '100000', '--system', system, '--system', 'native'];
+    const run = start(
+      ['compare', 'OH-001', '--simulate', ...more, '--output', join(emptyFolder(), 'out')],
+      { PATH: pathWithMps(), TMPDIR: temporary },
+      `${sim},memory_mib=8192,dmem=${root}`,
+    );
+    // The group has its first process: a tenant runs.
+    await passing(() =>
+      expect(readdirSync(root, { recursive: true })).toContainEqual(
+        expect.stringMatching(/^gvb-\w+-mps-\d+\/cgroup\.procs$/),
+      ),
+    );
+    run.child.kill('SIGKILL');
+    await run.done;
+    await passing(() => expect(readdirSync(root)).toEqual(['dmem.capacity']));
+    await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
+  });
+
+  it('waits for the processes of a cgroup, and leaves those of other systems alone', async () => {
+    const root = emptyFolder();
+    for (const name of ['gvb-1-mps-0', 'gvb-1-mps-1', 'gvb-1-mps-2-0', 'gvb-2-mps-0']) mkdirSync(join(root, name));
+    const ofCgroup = join(root, 'gvb-1-mps-0/cgroup.controllers');
+    writeFileSync(ofCgroup, '');
+    const program = join(packageRoot, 'dist/systems/kinds/mps/group-guardian.js');
+    const guardian = spawn(process.execPath, [program, root, 'gvb-1-mps-'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const ended = once(guardian, 'exit');
+    guardian.stdin.end();
+    // It removes them in the order of their names, and has failed with the first.
+    await passing(() => expect(readdirSync(root)).toEqual(['gvb-1-mps-0', 'gvb-1-mps-2-0', 'gvb-2-mps-0']));
+    rmSync(ofCgroup);
+    expect(await ended).toEqual([0, null]);
+    expect(readdirSync(root)).toEqual(['gvb-1-mps-2-0', 'gvb-2-mps-0']);
   });
 
   it("reports the daemon's answer if it grants no partition", async () => {

@@ -73,6 +73,7 @@ const entries = [
   'fleet/plan',
   'fleet/report/document',
   'checkpoint/checkpoint-guardian',
+  'systems/kinds/mps/group-guardian',
   'systems/kinds/mps/mps-guardian',
   'systems/kinds/nvshare/nvshare-guardian',
   'systems/kinds/pod/pod-guardian',

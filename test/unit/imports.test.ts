@@ -88,7 +88,7 @@ describe('the folders of lib/', () => {
       'lib/systems/kinds/nvshare/nvshare-guardian.ts',
       // Pods are deleted, however the coordinator ended.
       'lib/systems/kinds/pod/pod-guardian.ts',
-      // Starts those that remove containers and pods.
+      // Starts those that remove containers, pods and cgroups.
       'lib/systems/process/clean-up-guardian.ts',
       // A user's program below a keeper, which ends it with all its processes.
       'lib/workers/kept-program.ts',

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
 import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
-import { expectCgroup, inGroup, makeGroup, removeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
+import { expectCgroup, inGroup, makeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
 import { featureText, mpsFeatures } from '../../../lib/systems/kinds/mps/mps-features.js';
 import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
+import { removeGroup } from '../../../lib/systems/kinds/mps/remove-group.js';
 import { sliceIn } from '../../../lib/systems/kinds/time-slicing/compute-policy.js';
 import { TimeSlicingSystem } from '../../../lib/systems/kinds/time-slicing/time-slicing-system.js';
 import { device } from '../run/fixtures.js';
@@ -104,7 +105,7 @@ it('limits memory by a cgroup of the tenant, whose members and limits are read b
   expect(inGroup(process.pid, group)[1]).toMatchObject({ passed: false, detail: 'max, 4096 was set' });
   writeFileSync(join(own, 'dmem.min'), 'nvidia/0000:3b:00.0/vidmem 0\n');
   expect(inGroup(process.pid, group)[2]).toMatchObject({ passed: false, detail: '0, 1024 was set' });
-  expect(removeGroup(group)).toEqual([]);
+  expect(removeGroup(group.folder)).toEqual([]);
   expect(existsSync(own)).toBe(false);
 });
 
@@ -113,7 +114,7 @@ it('says what it cannot remove, and touches no file of a cgroup', () => {
   writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
   const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096 });
   writeFileSync(join(root, 'gvb-1', 'cgroup.controllers'), 'dmem\n');
-  expect(removeGroup(group)[0]).toContain('was left in place');
+  expect(removeGroup(group.folder)[0]).toContain('was left in place');
   expect(existsSync(join(root, 'gvb-1', 'dmem.max'))).toBe(true);
 });
 

@@ -3,7 +3,7 @@
  * device memory of a tenant's processes counts against one hard limit (`dmem.max`), and above a soft one (`dmem.min`) a
  * tenant may be evicted on a full card. Source: the MPS documentation for R620.
  */
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from '../../../errors/bench-error.js';
 import { messageOf } from '../../../errors/message-of.js';
@@ -11,14 +11,12 @@ import type { Launcher } from '../../../workers/launcher.js';
 import { local } from '../../../workers/local.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import { NotActive } from '../../proof/not-active.js';
+import { CONTROLLERS } from './remove-group.js';
 
 /** Names the group of a process to the launcher. */
 export const GROUP_VARIABLE = 'GVB_MPS_CGROUP';
 /** Lists the processes of a group, and takes those that join it. */
 const MEMBERS = 'cgroup.procs';
-
-/** A stand-in for a cgroup, such as the simulated driver's, has no such file. */
-const CONTROLLERS = 'cgroup.controllers';
 /** CGROUP2_SUPER_MAGIC of the kernel. */
 const CGROUP_FILE_SYSTEM = 0x63677270;
 
@@ -89,18 +87,6 @@ export function makeGroup(root: string, name: string, pciBusId: string | null, l
     );
   }
   return { folder, region, limits };
-}
-
-/** Returns what was left. */
-export function removeGroup({ folder }: Group): string[] {
-  try {
-    // The files of a cgroup go with it; those of a stand-in keep its folder.
-    if (read(join(folder, CONTROLLERS)) === null) rmSync(folder, { recursive: true });
-    else rmdirSync(folder);
-    return [];
-  } catch (error) {
-    return [`${folder} was left in place: ${messageOf(error)}`];
-  }
 }
 
 /** Moves a process into its group as soon as it is started; a proof reads where it is. */

@@ -5,35 +5,31 @@
  * H200). A client that does not reach its daemon silently runs without MPS, so every process must prove that it is a
  * client. Source: the MPS documentation.
  */
+import { join } from 'node:path';
 import { BenchError } from '../../../errors/bench-error.js';
 import { UsageError } from '../../../errors/usage-error.js';
 import { inWords, resolveSize, type Size } from '../../../config/size.js';
+import { packageRoot } from '../../../package-root.js';
 import type { Description } from '../../../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } from '../../proof/attestation.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { local } from '../../../workers/local.js';
-import {
-  expectCgroup,
-  type Group,
-  GROUP_VARIABLE,
-  inGroup,
-  inGroups,
-  makeGroup,
-  removeGroup,
-  whyNoDmem,
-} from './dmem.js';
+import { expectCgroup, type Group, GROUP_VARIABLE, inGroup, inGroups, makeGroup, whyNoDmem } from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
 import { featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
 import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
+import { removeGroup } from './remove-group.js';
+import { CleanUpGuardian } from '../../process/clean-up-guardian.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '../../profile.js';
 import type { Attestation, Capabilities, Evidence, Limits, RunState, Tenant } from '../../system.js';
 import { SOLE_TENANT } from '../../system.js';
 
 const MIB = 2 ** 20;
 const START_MS = 30_000;
+const groupGuardian = join(packageRoot, 'dist/systems/kinds/mps/group-guardian.js');
 /** A socket's path has at most 108 bytes, and the daemon appends names. */
 const LONGEST_DIRECTORY = 80;
 
@@ -65,6 +61,7 @@ export class MpsSystem extends Profile {
   /** Every running tenant, with its partition of the SMs. */
   readonly #living = new Map<number, string | null>();
   readonly #groups = new Map<number, Group>();
+  #groupGuardian: CleanUpGuardian | null = null;
   #features: string | null = null;
   override readonly launcher: Launcher;
   readonly whyNoPrograms?: string;
@@ -204,10 +201,12 @@ export class MpsSystem extends Profile {
       );
   }
 
-  protected override end(): Promise<string[]> {
+  protected override async end(): Promise<string[]> {
     this.#living.clear();
-    const left = [...this.#groups.keys()].flatMap((id) => this.#removeGroup(id));
-    return this.#quit().then((others) => [...left, ...others]);
+    this.#groups.clear();
+    const left = (await this.#groupGuardian?.end()) ?? [];
+    this.#groupGuardian = null;
+    return [...left, ...(await this.#quit())];
   }
 
   #makeGroup(tenant: Tenant): void {
@@ -216,18 +215,24 @@ export class MpsSystem extends Profile {
     if (groups === null || memoryBytes === null || this.#groups.has(tenant.id)) return;
     const { runId, gpu, target } = this.prepared.run;
     expectCgroup(groups, target.simulatedDriver !== null);
-    const name = `gvb-${runId}-${this.name}-${tenant.id}`;
+    const prefix = `gvb-${runId}-${this.name}-`;
+    this.#groupGuardian ??= new CleanUpGuardian({
+      program: groupGuardian,
+      argv: [groups, prefix],
+      environment: { PATH: this.#options.caller.PATH ?? '' },
+      what: 'cgroups',
+    });
     const limits = {
       'dmem.max': memoryBytes,
       ...(softMemoryBytes !== undefined && { 'dmem.min': softMemoryBytes }),
     };
-    this.#groups.set(tenant.id, makeGroup(groups, name, gpu.pciBusId, limits));
+    this.#groups.set(tenant.id, makeGroup(groups, `${prefix}${tenant.id}`, gpu.pciBusId, limits));
   }
 
   #removeGroup(id: number): string[] {
     const group = this.#groups.get(id);
     this.#groups.delete(id);
-    return group ? removeGroup(group) : [];
+    return group ? removeGroup(group.folder) : [];
   }
 
   /** Ends a daemon that fails to start: left running, it would warm the driver for the other systems. */
