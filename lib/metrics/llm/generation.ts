@@ -146,13 +146,13 @@ const inside =
   (ns: number): boolean =>
     ns >= fromNs && ns <= toNs;
 
+/** `shared`: what `sharedTokens` says of the decodings. */
 export function frontierRow(
   coTenants: number,
   mode: Mode,
   decodings: readonly Decoding[],
-  counting: Counting,
+  shared: Shared | null,
 ): FrontierRow {
-  const shared = sharedTokens(decodings, counting);
   if (!shared)
     return withoutTokens(
       coTenants,

@@ -27,6 +27,7 @@ import {
   type Mode,
   modeField,
   MODES,
+  sharedTokens,
   visibleNs,
   withoutTokens,
 } from './generation.js';
@@ -135,7 +136,8 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
           mode,
           acrossTurns(windowMs, coTenants + 1, context.system),
         );
-        frontier.push(frontierRow(coTenants, mode, decodings, { batch, inTurns: context.system.turnMs !== undefined }));
+        const counting = { batch, inTurns: context.system.turnMs !== undefined };
+        frontier.push(frontierRow(coTenants, mode, decodings, sharedTokens(decodings, counting)));
         tokens.push(decodings.map(visibleNs));
         digests.push(...decodings.map((decoding) => decoding.digests));
         return decodings[0] as Decoding;

@@ -139,11 +139,12 @@ function judge(
 ): Measured<SharedTokenThroughputDetails> {
   const { layers, hidden, heads, kvHeads, mlp, vocabulary } = prepared;
   const { weightBytes, l2Bytes, dramCeilingGbs, variant, promptVariant } = prepared;
+  const shared = runs.map(({ decodings }) => sharedTokens(decodings, counting));
   const frontier = runs.map(({ tenants, decodings }, i) =>
-    frontierRow(tenants - 1, MODES[i % MODES.length] as (typeof MODES)[number], decodings, counting),
+    frontierRow(tenants - 1, MODES[i % MODES.length] as (typeof MODES)[number], decodings, shared[i] ?? null),
   );
   const all = runs.flatMap(({ decodings }) => decodings);
-  const together = sharedTokens(runs[MODES.length]?.decodings ?? [], counting);
+  const together = shared[MODES.length] ?? null;
   const rate = together && rateOf(together);
   const checks = [
     {
