@@ -3,13 +3,13 @@
  * may end as any other.
  */
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors/message-of.js';
 import type { CheckpointAnswer, Target } from '../native/addon-types.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { Controller } from './controller.js';
+import { endingInCall } from './ending-in-call.js';
 import { CHECKPOINTED, stateName } from './states.js';
 
 export interface CheckpointTrial {
@@ -30,8 +30,6 @@ export interface CheckpointTrial {
 
 const HELD = { bytes: 2 ** 20, allocations: 1 };
 const STEP_MS = 60_000;
-/** Within this, the end of a process that a call has killed is known. */
-const END_MS = 1_500;
 /** Bit of CAP_SYS_PTRACE (capabilities(7)). */
 const SYS_PTRACE = 19n;
 
@@ -68,8 +66,8 @@ export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTr
       calls.push({ call, code: answer.code, name: answer.name, ms: answer.tookNs / 1e6 });
       reason = whyNot(call, answer);
       if (reason === null) continue;
-      const how = await endOf(worker);
-      if (how !== null) reason = `the process ${how} in this call: ${reason}`;
+      const ending = await endingInCall(worker);
+      if (ending !== null) reason = `the process ${ending.how} in this call: ${reason}`;
       break;
     }
     if (reason === null && listed && (await isListed(target, gpu, worker.pid)))
@@ -89,15 +87,6 @@ export async function tryCheckpoint(request: TrialRequest): Promise<CheckpointTr
     fix: reason === null ? null : fixFor(calls.at(-1)?.code, facts),
     ...facts,
   };
-}
-
-/** How it ended; null if it still runs. */
-async function endOf(worker: Worker): Promise<string | null> {
-  const runs = new AbortController();
-  const late = sleep(END_MS, null, { signal: runs.signal }).catch(() => null);
-  const ending = await Promise.race([worker.exit, late]);
-  runs.abort();
-  return ending?.how ?? null;
 }
 
 /** False also where NVML does not list this process, as in other PID namespaces. */

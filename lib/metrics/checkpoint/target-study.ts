@@ -2,9 +2,9 @@
  * Processes that hold GPU memory and are checkpointed and restored, for the CKPT metrics. Method: the driver's
  * cuCheckpointProcess functions, called by a warm process of its own.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointGuardian } from '../../checkpoint/checkpoint-guarding.js';
 import { Controller } from '../../checkpoint/controller.js';
+import { endingInCall } from '../../checkpoint/ending-in-call.js';
 import { guardedBy } from '../../checkpoint/guarded-launcher.js';
 import { CHECKPOINTED, LOCKED, RUNNING, stateName } from '../../checkpoint/states.js';
 import { keptBytes } from '../../environment/process-tree.js';
@@ -65,16 +65,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   'checkpoint 801': 'the driver does not checkpoint such a process',
 };
 
-/** How long a process that a call killed may still be listed. */
-const DYING_MS = 1_000;
-
 /** Why a call did not succeed: FUNCTION_MISSING if the driver refuses what it does not support or allow. */
 async function refusalOf(call: CheckpointCall, worker: Worker, { code, name }: CheckpointAnswer): Promise<BenchError> {
   const text = `${call} of a process returned ${name} (${code})`;
-  const runs = new AbortController();
-  const late = sleep(DYING_MS, null, { signal: runs.signal }).catch(() => null);
-  const ending = await Promise.race([worker.exit, late]);
-  runs.abort();
+  const ending = await endingInCall(worker);
   if (ending) return new BenchError('INVALID_RESULT', `${text}: the process ${ending.how} in this call.`);
   const refusal = REFUSALS[`${call} ${code}`];
   return refusal === undefined
