@@ -29,12 +29,24 @@ export async function readStudy(folder: string, { given, isShort }: Wanted): Pro
     if (!isMap(source.value)) throw new UsageError('Expected a map with the key steps.');
     const place = new Place(source.value, 'the study');
     const study = read(studySettings, place);
+    checkCard(place.inside('source').inside('card'));
     checkNames(study.steps, place);
     const values = valuesOf(study.parameters, given);
     const steps = study.steps.map((step, index) => planned(step, isShort, values, place.entry('steps', index)));
     checkRows(study, place);
     return { ...study, steps, name: basename(resolve(folder)), folder: resolve(folder) };
   });
+}
+
+/** Half of what a peak is computed from would give a wrong one, or none without a word. */
+function checkCard(card: Place): void {
+  const both = ['computeCapability', 'multiprocessors'];
+  const given = both.filter((key) => card.has(key));
+  if (given.length === 1)
+    throw card.error(
+      given[0] as string,
+      `Expected ${card.owner} to have ${listed(both)}, or neither, but received ${given[0]} alone: its peak follows from both.`,
+    );
 }
 
 function checkNames(steps: readonly StudyStep[], place: Place): void {

@@ -133,7 +133,11 @@ function publishedNumber(text: string | null): number | null {
 function impossibleIn({ metric, unit, published, impossible }: StudyRow, found: Found, card: StudyCard): string[] {
   const ours = 'row' in found ? found.row.unit : unit;
   const factor = unitsIn(unit, ours);
-  const cards = [{ ...card, maxSmClockMhz: card.maxSmClockMhz ?? null }];
+  const { name, computeCapability, multiprocessors, maxSmClockMhz = null } = card;
+  const cards =
+    computeCapability === undefined || multiprocessors === undefined
+      ? []
+      : [{ name, computeCapability, multiprocessors, maxSmClockMhz }];
   const whys = [...(published ?? [])].flatMap(([column, text]) => {
     const value = publishedNumber(text);
     if (metric === undefined || value === null || factor === null) return [];

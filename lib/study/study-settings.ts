@@ -7,10 +7,10 @@ import { choice, command, integer, matching, number, text } from '../config/sche
 const card = settings({
   /** The name that the source gives it. */
   name: text(),
-  /** The compute capability, by which the peak is known. */
-  computeCapability: v.optional(matching(/^\d+\.\d$/, 'such as 8.6'), '0.0'),
+  /** The compute capability, which with the number of multiprocessors says what the peak is. */
+  computeCapability: v.optional(matching(/^\d+\.\d$/, 'such as 8.6')),
   /** The number of multiprocessors. */
-  multiprocessors: v.optional(integer(1, 1_000), 1),
+  multiprocessors: v.optional(integer(1, 1_000)),
   /** The highest clock of its multiprocessors. */
   maxSmClockMhz: v.optional(number('a clock in MHz', { least: 1, most: 10_000 })),
 });

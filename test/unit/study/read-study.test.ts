@@ -52,6 +52,7 @@ describe('a study', () => {
   });
 
   const steps = (more: object) => ({ ...whole, steps: [{ ...step, ...more }] });
+  const cards = (card: object) => ({ ...whole, source: { ...source, card: { name: 'A card', ...card } } });
   const rows = (more: object) => ({ ...whole, tables: [{ ...table, rows: [{ ...row, ...more }] }] });
   it.each<[string, unknown, RegExp]>([
     ['runs another command', steps({ argv: ['doctor'] }), /:\d+:\d+: .* begins with run, compare or exec/],
@@ -78,11 +79,40 @@ describe('a study', () => {
     ['has a step twice', { ...whole, steps: [step, step] }, /different names but received 'costs' twice/],
     ['names a step that is not there', rows({ step: 'others' }), /step of .* to be costs but received 'others'/],
     ['has a figure of no column', rows({ published: { mps: 1 } }), /columns of the table, native, but received 'mps'/],
+    [
+      'has half of what a peak follows from',
+      cards({ computeCapability: '8.6' }),
+      /^\S+study\.yaml:\d+:\d+: Expected card of source of the study to have computeCapability and multiprocessors, or neither, but received computeCapability alone/,
+    ],
+    ['has the other half', cards({ multiprocessors: 68 }), /or neither, but received multiprocessors alone/],
     ['has an address that is no page', { ...whole, source: { ...source, url: 'javascript:1' } }, /https:\/\//],
     ['is not a map', '- 1', /a map with the key steps/],
     ['is empty', '', /a map with the key steps/],
     ['is YAML with a fault', 'a: [', /study\.yaml:1:/],
   ])('is refused if it %s', async (_, study, says) => expect(reading(study)).rejects.toThrow(says));
+
+  it('may know nothing of the card but its name', async () =>
+    expect((await reading(cards({}))).source.card).toEqual({ name: 'A card' }));
+
+  it('may name what it repeats', async () => {
+    const named = stringify({ ...whole, steps: [] }).replace('steps: []', '');
+    const text = `${named}steps:
+  - { name: first, argv: &common [compare, OH-001, --system, native] }
+  - { name: second, argv: *common }
+`;
+    const { steps: read } = await reading(text);
+    expect(read.map(({ name, argv }) => [name, ...argv])).toEqual(
+      ['first', 'second'].map((name) => [name, 'compare', 'OH-001', '--system', 'native']),
+    );
+  });
+
+  it('is refused if what it names grows without bounds, or contains itself', async () => {
+    const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(', ')}]`);
+    await expect(reading(['l0: &l0 [x, x]', ...levels, 'steps: *l9'].join('\n'))).rejects.toThrow(
+      /study\.yaml:7:9: .* with what aliases name/,
+    );
+    await expect(reading('steps: &a [*a]')).rejects.toThrow(/study\.yaml:1:\d+: .* contains itself/);
+  });
 
   it('refuses a value for a parameter that it does not have', async () =>
     expect(reading(whole, { mps: 'x' })).rejects.toThrow("parameter of the study but received 'mps': it has hami"));

@@ -93,6 +93,13 @@ describe('a row', () => {
     expect(cellsOf({ ...attention, impossible: 'a card of one GPU' }).impossible).toEqual(['a card of one GPU']);
   });
 
+  it('has no peak of a card of which only the name is known', () => {
+    const whole = { name: 'row', metric: 'LLM-001', unit: 'TFLOPS', published: new Map([['native', '2397.97']]) };
+    const source = { card: { name: 'A card' } };
+    const [table] = measuredTables({ source, tables: [{ title: 'T', columns, rows: [whole] }] } as unknown as Study, [measured]); // prettier-ignore
+    expect(table?.rows[0]?.impossible).toEqual([]);
+  });
+
   it('is a line per column in the CSV, in which no cell is a formula', () => {
     const { tables } = cellsOf({ name: '=HYPERLINK("x")', metric: 'OH-001', published });
     const lines = studyCsv(tables).trim().split('\r\n');
