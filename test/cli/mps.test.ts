@@ -154,7 +154,7 @@ describe.concurrent('mps', () => {
     // The group has its first process: a tenant runs.
     await passing(() =>
       expect(readdirSync(root, { recursive: true })).toContainEqual(
-        expect.stringMatching(/^gvb-\w+-mps-\d+\/cgroup\.procs$/),
+        expect.stringMatching(/^gvb-\w+-mps-\d+\.\d+\/cgroup\.procs$/),
       ),
     );
     run.child.kill('SIGKILL');
@@ -165,18 +165,19 @@ describe.concurrent('mps', () => {
 
   it('waits for the processes of a cgroup, and leaves those of other systems alone', async () => {
     const root = emptyFolder();
-    for (const name of ['gvb-1-mps-0', 'gvb-1-mps-1', 'gvb-1-mps-2-0', 'gvb-2-mps-0']) mkdirSync(join(root, name));
-    const ofCgroup = join(root, 'gvb-1-mps-0/cgroup.controllers');
+    const others = ['gvb-1-mps-2-0.4096', 'gvb-2-mps-0.4096'];
+    for (const name of ['gvb-1-mps-0.4096', 'gvb-1-mps-1.4096.1024', ...others]) mkdirSync(join(root, name));
+    const ofCgroup = join(root, 'gvb-1-mps-0.4096/cgroup.controllers');
     writeFileSync(ofCgroup, '');
     const program = join(packageRoot, 'dist/systems/kinds/mps/group-guardian.js');
     const guardian = spawn(process.execPath, [program, root, 'gvb-1-mps-'], { stdio: ['pipe', 'ignore', 'ignore'] });
     const ended = once(guardian, 'exit');
     guardian.stdin.end();
     // It removes them in the order of their names, and has failed with the first.
-    await passing(() => expect(readdirSync(root)).toEqual(['gvb-1-mps-0', 'gvb-1-mps-2-0', 'gvb-2-mps-0']));
+    await passing(() => expect(readdirSync(root)).toEqual(['gvb-1-mps-0.4096', ...others]));
     rmSync(ofCgroup);
     expect(await ended).toEqual([0, null]);
-    expect(readdirSync(root)).toEqual(['gvb-1-mps-2-0', 'gvb-2-mps-0']);
+    expect(readdirSync(root)).toEqual(others);
   });
 
   it("reports the daemon's answer if it grants no partition", async () => {

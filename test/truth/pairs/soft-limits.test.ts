@@ -1,4 +1,4 @@
-/** The rows of soft memory limits in IS-001 and IS-002, compared with what the simulated driver did. */
+/** Memory limits by cgroup in IS-001 and IS-002, and the rows of soft ones, compared with what the simulated driver did. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -48,10 +48,15 @@ interface Measured {
 const region = ownRegion('soft');
 const settings = `region=${region},init_ms=1,context_ms=1,context_mib=${CONTEXT_MIB},memory_mib=${8 * 1024},alloc_us=5,free_us=5`;
 
-async function softLimits(sim: string, of = `${SOFT}GiB`, id = 'IS-001', more = settings): Promise<Measured> {
+async function softLimits(
+  sim: string,
+  of = `${SOFT}GiB`,
+  id = 'IS-001',
+  tier: 'quick' | 'thorough' = 'quick',
+): Promise<Measured> {
   const [groups, record] = [emptyFolder(), emptyFolder()];
   writeFileSync(join(groups, 'dmem.capacity'), `nvidia/0000:01:00.0/vidmem ${8 * GIB}\n`);
-  const GVB_SIM = `${more},dmem=${groups},record=${record},${sim}`;
+  const GVB_SIM = `${settings},dmem=${groups},record=${record},${sim}`;
   const caller = { PATH: pathWithMps(), HOME: emptyFolder(), GVB_SIM };
   const limits = { memory: `${MEMORY}GiB`, enforcer: 'cgroup', cgroup: groups, ...(of !== '' && { soft: of }) };
   const system = createSystem('mps', limits, { caller, folder: '/' });
@@ -60,7 +65,10 @@ async function softLimits(sim: string, of = `${SOFT}GiB`, id = 'IS-001', more = 
   const gpu = { ...run.gpu, uuid: FIRST_CARD, memoryBytes: 8 * GIB, pciBusId: '00000000:01:00.0' };
   const target = { ...run.target, simulatedDriver: simulatedFolder };
   await system.prepare({ ...run, gpu, target });
-  const result = await measured(id, system, { seed: 1 }, await truthOutside(settings));
+  const result = await measured(id, system, { seed: 1, tier }, await truthOutside(settings));
+  // The round's own tenant is ready again where it gave way to others.
+  expect(readdirSync(groups).filter((name) => !name.includes('-mps-0.'))).toEqual(['dmem.capacity']);
+  await system.teardown();
   expect(readdirSync(groups)).toEqual(['dmem.capacity']);
   const allocations = recordedByProcess(record).map((process) => process.named('cuMemAlloc_v2'));
   return { result, rows: (result.details.evictions ?? []) as Row[], allocations };
@@ -157,4 +165,16 @@ it('IS-002 says how long a tenant waits for memory that another one loses', asyn
   const [call] = allocations.flat().filter(({ bytes }) => bytes === above.askedBytes);
   expect(above.tookMs * 1e6).toBeGreaterThanOrEqual(durationOf(call as RecordedCall));
   expect(above).toMatchObject({ passed: true, outcome: 'evicted' });
+});
+
+it('measures other shares of the card, each in a cgroup of its own', async () => {
+  const { result } = await softLimits('dmem_evicts=1', '', 'IS-001', 'thorough');
+  expect(result.status).toBe('ok');
+  const points = result.details.points as { limitBytes: number; signedErrorBytes: number }[];
+  expect(points.map(({ limitBytes, signedErrorBytes }) => [limitBytes / GIB, signedErrorBytes])).toEqual([
+    [MEMORY, 0],
+    [2, 0],
+    [4, 0],
+    [6, 0],
+  ]);
 });

@@ -63,7 +63,7 @@ function regionOf(root: string, pciBusId: string | null): string {
 }
 
 /** Bytes by file: `dmem.max` refuses what exceeds it; what is within `dmem.min` stays on a full card. */
-interface GroupLimits {
+export interface GroupLimits {
   'dmem.max': number;
   'dmem.min'?: number;
 }

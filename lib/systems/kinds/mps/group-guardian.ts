@@ -11,12 +11,14 @@ import { removeGroup } from './remove-group.js';
 const PATIENCE_MS = 30_000;
 const POLL_MS = 50;
 
+/** The tenant's ID and limits, which no system's name that begins like this one's looks like. */
+const REST = /^\d+(\.\d+)*$/;
+
 const [root = '', prefix = ''] = process.argv.slice(2);
 
-/** The rest of a name tells them from groups of a system whose name begins like this one's. */
 function groups(): string[] {
   try {
-    return readdirSync(root).filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
+    return readdirSync(root).filter((name) => name.startsWith(prefix) && REST.test(name.slice(prefix.length)));
   } catch {
     // The folder is gone, and so are they.
     return [];

@@ -15,7 +15,16 @@ import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } f
 import type { Finding } from '../../proof/proof-finding.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { local } from '../../../workers/local.js';
-import { expectCgroup, type Group, GROUP_VARIABLE, inGroup, inGroups, makeGroup, whyNoDmem } from './dmem.js';
+import {
+  expectCgroup,
+  type Group,
+  GROUP_VARIABLE,
+  type GroupLimits,
+  inGroup,
+  inGroups,
+  makeGroup,
+  whyNoDmem,
+} from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
@@ -210,23 +219,33 @@ export class MpsSystem extends Profile {
   }
 
   #makeGroup(tenant: Tenant): void {
-    const { groups = null } = this.#options;
-    const { memoryBytes, softMemoryBytes } = this.limits(tenant);
-    if (groups === null || memoryBytes === null || this.#groups.has(tenant.id)) return;
-    const { runId, gpu, target } = this.prepared.run;
-    expectCgroup(groups, target.simulatedDriver !== null);
-    const prefix = `gvb-${runId}-${this.name}-`;
+    const wanted = this.#wantedGroup(tenant);
+    if (wanted === null || this.#groups.has(tenant.id)) return;
+    const { root, name, limits } = wanted;
+    expectCgroup(root, this.prepared.run.target.simulatedDriver !== null);
     this.#groupGuardian ??= new CleanUpGuardian({
       program: groupGuardian,
-      argv: [groups, prefix],
+      argv: [root, this.#groupPrefix],
       environment: { PATH: this.#options.caller.PATH ?? '' },
       what: 'cgroups',
     });
+    this.#groups.set(tenant.id, makeGroup(root, name, this.prepared.run.gpu.pciBusId, limits));
+  }
+
+  get #groupPrefix(): string {
+    return `gvb-${this.prepared.run.runId}-${this.name}-`;
+  }
+
+  /** Its name has the limits, so that tenants with others are seen to start differently. Null: no limit by cgroup. */
+  #wantedGroup(tenant: Tenant): { root: string; name: string; limits: GroupLimits } | null {
+    const { groups: root = null } = this.#options;
+    const { memoryBytes, softMemoryBytes } = this.limits(tenant);
+    if (root === null || memoryBytes === null) return null;
     const limits = {
       'dmem.max': memoryBytes,
       ...(softMemoryBytes !== undefined && { 'dmem.min': softMemoryBytes }),
     };
-    this.#groups.set(tenant.id, makeGroup(groups, `${prefix}${tenant.id}`, gpu.pciBusId, limits));
+    return { root, name: `${this.#groupPrefix}${[tenant.id, ...Object.values(limits)].join('.')}`, limits };
   }
 
   #removeGroup(id: number): string[] {
@@ -289,13 +308,13 @@ export class MpsSystem extends Profile {
   protected variables(tenant: Tenant): Record<string, string> {
     const { memoryBytes, smPercent } = this.limits(tenant);
     const partition = this.#living.get(tenant.id) ?? null;
-    const group = this.#groups.get(tenant.id);
+    const group = this.#wantedGroup(tenant);
     return {
       ...placesOf(this.prepared.directory),
       ...this.#seen(),
       ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
       ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
-      ...(group && { [GROUP_VARIABLE]: group.folder }),
+      ...(group && { [GROUP_VARIABLE]: join(group.root, group.name) }),
       ...(memoryBytes !== null &&
         !this.#options.groups && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: this.#pinnedLimit(memoryBytes) }),
     };
