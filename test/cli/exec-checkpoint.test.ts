@@ -1,14 +1,12 @@
 /** `exec` checkpoints programs and restores them, and no live restored process is ever ended. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { moments } from '../moments.js';
-import { processesIn, until, untilNoneIn } from '../region-processes.js';
+import { processesIn } from '../region-processes.js';
+import { restoredIn, RestoringRun } from '../restoring-run.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
-import { addonFile, command, emptyFolder, hasDriver, main, parseComparison, root, simulatedFolder } from './command.js';
+import { addonFile, command, emptyFolder, hasDriver, parseComparison, root, simulatedFolder } from './command.js';
 
 const CHECKPOINT_US = 60_000;
 const RESTORE_US = 40_000;
@@ -50,8 +48,7 @@ async function measured(config: string, sim = '') {
   const metrics = parseComparison(stdout).systems[0]?.[0]?.metrics ?? [];
   const result = (key: string) => metrics.find(({ id }) => id === `w/${key}`);
   const rows = metrics.flatMap(({ details }) => (details.runs as Row[] | undefined) ?? []);
-  const restored = readdirSync(record).filter((name) => name.startsWith('restored-'));
-  return { code, stderr, result, rows, restored, left: processesIn(region) };
+  return { code, stderr, result, rows, restored: restoredIn(record), left: processesIn(region) };
 }
 
 const TIMES = ['checkpoint-lock', 'checkpoint-time', 'restore-time', 'restore-unlock', 'restore-answer'] as const;
@@ -113,40 +110,12 @@ describe.skipIf(hasDriver).concurrent('a checkpointed program', () => {
   });
 });
 
-function running() {
-  const region = ownRegion('exec-checkpoint');
-  const record = temporaryFolder('exec-checkpoint');
-  const env = { PATH: process.env.PATH, HOME: record, GVB_SIM: `region=${region},record=${record},${COSTS}` };
-  const args = argsOf(configured(2, { checkpoint: { repeat: 1000 } }));
-  const run: ChildProcess = spawn(process.execPath, [main, ...args], { env, stdio: 'ignore' });
-  const restored = () => readdirSync(record).filter((name) => name.startsWith('restored-'));
-  const isRestored = () =>
-    until(() => {
-      if (run.exitCode !== null) throw new Error('The run ended.');
-      return restored().length > 0;
-    });
-  return { run, restored, isRestored, noneLeft: () => untilNoneIn(region) };
-}
+const running = () => new RestoringRun(argsOf(configured(2, { checkpoint: { repeat: 1000 } })), COSTS);
 
 describe.skipIf(hasDriver).concurrent('a run of a checkpointed program that is killed', () => {
-  it.each(moments(400))('leaves no process, and ends none that is live and restored (%i ms later)', async (ms) => {
-    const { run, restored, isRestored, noneLeft } = running();
-    await isRestored();
-    await sleep(ms);
-    run.kill('SIGKILL');
-    await noneLeft();
-    expect(restored()).toEqual([]);
-  });
+  it.each(moments(400))('leaves no process, and ends none that is live and restored (%i ms later)', (ms) =>
+    running().isKilled(ms),
+  );
 
-  it.each([1, 2])('leaves none after %i times Ctrl-C either', async (times) => {
-    const { run, restored, isRestored, noneLeft } = running();
-    await isRestored();
-    for (let n = 0; n < times; n++) {
-      run.kill('SIGINT');
-      await sleep(50);
-    }
-    if (run.exitCode === null) await once(run, 'exit');
-    await noneLeft();
-    expect(restored()).toEqual([]);
-  });
+  it.each([1, 2])('leaves none after %i times Ctrl-C either', (times) => running().isInterrupted(times));
 });

@@ -1,15 +1,13 @@
 /** Programs of a scene that take turns on the simulated card by checkpoint: their figures, and nothing left of them. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
-import { addonFile, command, main, root, simulatedFolder } from '../cli/command.js';
+import { addonFile, command, root, simulatedFolder } from '../cli/command.js';
 import { closedPort } from '../ports.js';
 import { moments } from '../moments.js';
-import { processesIn, until, untilNoneIn } from '../region-processes.js';
+import { processesIn } from '../region-processes.js';
+import { restoredIn, RestoringRun } from '../restoring-run.js';
 import { onGpu } from '../scene-programs.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
@@ -67,8 +65,7 @@ async function measured(workload: object, sim = '') {
     readFileSync(join(output, 'raw/round-0001-system-1.json'), 'utf8'),
   ) as RunDocument;
   const of = (id: string) => metrics.find((each) => each.id === `s/${id}`) as MetricResult;
-  const restored = readdirSync(record).filter((file) => file.startsWith('restored-'));
-  return { of, all: metrics, system, restored, left: processesIn(region) };
+  return { of, all: metrics, system, restored: restoredIn(record), left: processesIn(region) };
 }
 
 describe('two servers that take turns', () => {
@@ -144,60 +141,27 @@ it.concurrent.each([
 
 // These tests run in parallel, because they wait for what the guardians do.
 describe.concurrent('a run of a scene that is killed while its programs take turns', () => {
-  function running() {
-    const [region, record] = [ownRegion('swap'), temporaryFolder('swap')];
+  function running(): RestoringRun {
     const program = { argv: tree(2, 600), ready: { line: 'ready' } };
     const tenants = [
       { ...program, name: 'first', stopAfter: 5 },
       { ...program, name: 'second', role: 'aggressor' },
     ];
     const config = configured({ name: 's', tenants }, ['swap:slice=100ms']);
-    const args = ['exec', '--simulate', '--rounds', '1', '--config', config, '--output', join(record, 'out')];
-    const run: ChildProcess = spawn(process.execPath, [main, ...args], {
-      env: { PATH: process.env.PATH, HOME: record, GVB_SIM: `region=${region},record=${record},${COSTS}` },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    run.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const restored = () => readdirSync(record).filter((file) => file.startsWith('restored-'));
-    const isRestored = () =>
-      until(() => {
-        if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
-        return restored().length > 0;
-      });
-    return { run, restored, isRestored, left: () => processesIn(region), noneLeft: () => untilNoneIn(region) };
+    return new RestoringRun(['exec', '--simulate', '--rounds', '1', '--config', config, '--output', 'out'], COSTS);
   }
 
-  it.each(moments(600))(
-    'leaves no process, and ends none that is live and restored (%i ms after the first)',
-    async (ms) => {
-      const { run, restored, isRestored, noneLeft } = running();
-      await isRestored();
-      await sleep(ms);
-      run.kill('SIGKILL');
-      await noneLeft();
-      expect(restored()).toEqual([]);
-    },
+  it.each(moments(600))('leaves no process, and ends none that is live and restored (%i ms after the first)', (ms) =>
+    running().isKilled(ms),
   );
 
-  it.each([1, 2])('leaves none after %i times Ctrl-C either', async (times) => {
-    const { run, restored, isRestored, noneLeft } = running();
-    await isRestored();
-    for (let n = 0; n < times; n++) {
-      run.kill('SIGINT');
-      await sleep(50);
-    }
-    if (run.exitCode === null) await once(run, 'exit');
-    await noneLeft();
-    expect(restored()).toEqual([]);
-  });
+  it.each([1, 2])('leaves none after %i times Ctrl-C either', (times) => running().isInterrupted(times));
 
   it('leaves none where its controller is killed', async () => {
-    const { run, restored, isRestored, left, noneLeft } = running();
-    await isRestored();
-    for (const { pid, command: line } of left()) if (line.includes('worker/main.js')) process.kill(pid, 'SIGKILL');
-    if (run.exitCode === null) await once(run, 'exit');
-    await noneLeft();
-    expect(restored()).toEqual([]);
+    const run = running();
+    await run.restores();
+    for (const { pid, command: line } of run.left()) if (line.includes('worker/main.js')) process.kill(pid, 'SIGKILL');
+    await run.ended();
+    await run.endsSafely();
   });
 });

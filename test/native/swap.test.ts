@@ -1,15 +1,13 @@
 /** Tenants that take turns on the simulated card: switches as it was told to take, and nothing left, whoever is killed. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { FrontierRow } from '../../lib/metrics/llm/generation.js';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
-import { command, main } from '../cli/command.js';
+import { command } from '../cli/command.js';
 import { moments } from '../moments.js';
-import { until, untilNoneIn } from '../region-processes.js';
-import { ownRegion, temporaryFolder } from '../temporary.js';
+import { RestoringRun } from '../restoring-run.js';
+import { temporaryFolder } from '../temporary.js';
 
 const LOCK_MS = 4;
 const CHECKPOINT_MS = 50;
@@ -74,44 +72,9 @@ describe.concurrent('a run that is killed while tenants take turns', () => {
   it.each(moments(400))(
     'leaves no process, and ends none that is live and restored (%i ms after the first)',
     async (ms) => {
-      const record = temporaryFolder('swap');
-      const region = ownRegion('swap');
-      const run: ChildProcess = spawn(
-        process.execPath,
-        [
-          main,
-          'compare',
-          'LLM-004',
-          '--tier',
-          'quick',
-          '--simulate',
-          '--system',
-          'swap:slice=100ms',
-          '--system',
-          'swap:name=other,slice=150ms',
-          '--json',
-          '/dev/null',
-        ],
-        {
-          env: {
-            ...{ PATH: process.env.PATH, HOME: record },
-            GVB_SIM: `region=${region},record=${record},${COSTS}`,
-          },
-          cwd: record,
-          stdio: ['ignore', 'ignore', 'pipe'],
-        },
-      );
-      let said = '';
-      run.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      const restored = () => readdirSync(record).filter((file) => file.startsWith('restored-'));
-      await until(() => {
-        if (run.exitCode !== null) throw new Error(`The run ended: ${said}`);
-        return restored()[0];
-      });
-      await sleep(ms);
-      run.kill('SIGKILL');
-      await untilNoneIn(region);
-      expect(restored()).toEqual([]);
+      const systems = ['--system', 'swap:slice=100ms', '--system', 'swap:name=other,slice=150ms'];
+      const plan = ['--tier', 'quick', '--simulate', '--json', '/dev/null'];
+      await new RestoringRun(['compare', 'LLM-004', ...plan, ...systems], COSTS).isKilled(ms);
     },
   );
 });
