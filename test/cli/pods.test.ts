@@ -19,7 +19,7 @@ import { withoutPodman } from './containers.js';
 const cannot = withoutPodman('systems of kind pod with a kubectl of ours');
 const CARDS = [0, 1].map((index) => `GPU-67766273-696d-4000-8000-00000000000${index}`);
 /** The difference of the cards is far larger than that of rounds. */
-const SLOW_SECOND = 'devices=2,tensor_tflops@1=9,fp32_tflops@1=1,dram_gbs@1=200';
+const SLOW_SECOND = 'devices=2,tensor_tflops@1=2,fp32_tflops@1=1,dram_gbs@1=200';
 const layer = interposerLibrary() as string;
 const hami = { container: { resources: { limits: { 'nvidia.com/gpu': 1, 'nvidia.com/gpumem': 4096 } } } };
 const paths = `package=${root.replace(/\/$/, '')},node=${process.execPath}`;
