@@ -1,7 +1,6 @@
 #include "sim/mps/memory_group.h"
 
 #include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,10 +59,9 @@ std::optional<MemoryGroup> memory_group(int place) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(root.empty() ? nullptr : opendir(root.c_str()), closedir);
   while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
     const std::string group = root + "/" + entry->d_name;
-    struct stat found {};
-    if (entry->d_name[0] == '.' || stat(group.c_str(), &found) != 0) continue;
+    if (entry->d_name[0] == '.') continue;
     if (!has_this_process(lines_of(group + "/cgroup.procs"))) continue;
-    return MemoryGroup{found.st_ino, bytes_in(group + "/dmem.max", place), bytes_in(group + "/dmem.min", place)};
+    return MemoryGroup{entry->d_ino, bytes_in(group + "/dmem.max", place), bytes_in(group + "/dmem.min", place)};
   }
   return std::nullopt;
 }
