@@ -4,20 +4,17 @@
  */
 import * as v from 'valibot';
 import { choice, count, flag, quantity, text } from '../core/details.js';
-import { BenchError } from '../../errors/bench-error.js';
 import type { MemoryFill, MemoryPath } from '../../native/addon-types.js';
-import { CudaError } from '../../native/errors.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { WorkerEnded } from '../../workers/worker.js';
 import type { MeasureContext } from '../core/metric.js';
 import { GIB, MIB } from '../core/units.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
-import { enterMemoryTenant, firstBlock, type MemoryTenant } from './shared/memory-tenant.js';
+import { enterMemoryTenant, firstBlock, GRANULARITY, lossOf, type MemoryTenant } from './shared/memory-tenant.js';
 
 const PATH: MemoryPath = 'cuMemAlloc_v2';
 /** How much of a limit is left unused, because a driver may count more than was asked for. */
 const MARGIN = 64 * MIB;
-const GRANULARITY = 2 * MIB;
 /** Assumed of a context where NVML does not say what it holds. */
 const CONTEXT = GIB;
 
@@ -55,12 +52,6 @@ export const evictionRow = v.union([row, v.strictObject({ ...common, notMeasured
 
 type Row = v.InferOutput<typeof row>;
 export type EvictionRow = v.InferOutput<typeof evictionRow>;
-
-/** What ended a tenant or its context; other errors are rethrown. */
-function lossOf(error: unknown): string {
-  if (error instanceof CudaError || (error instanceof BenchError && error.code === 'WORKER')) return error.message;
-  throw error;
-}
 
 async function endOf(first: MemoryTenant): Promise<Pick<Row, 'outcome' | 'told'>> {
   try {

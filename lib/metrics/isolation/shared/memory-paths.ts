@@ -2,13 +2,12 @@
 import * as v from 'valibot';
 import { choice, count, text } from '../../core/details.js';
 import type { MemoryFill, MemoryPath } from '../../../native/addon-types.js';
-import { BenchError } from '../../../errors/bench-error.js';
-import { CudaError, OUT_OF_MEMORY } from '../../../native/errors.js';
+import { OUT_OF_MEMORY } from '../../../native/errors.js';
 import { WorkerEnded } from '../../../workers/worker.js';
 import { rowState } from '../../core/row-state.js';
 import { GIB, MIB } from '../../core/units.js';
 import { formatBytes } from '../../../results/text/format-bytes.js';
-import type { MemoryTenant } from './memory-tenant.js';
+import { lossOf, type MemoryTenant } from './memory-tenant.js';
 
 /** Up to this much above the limit is rounding. */
 export const SLACK = 1.01;
@@ -86,10 +85,9 @@ export async function orLost(path: string, limitBytes: number, fill: Promise<Fil
   try {
     return await fill;
   } catch (error) {
-    const lost = error instanceof CudaError || (error instanceof BenchError && error.code === 'WORKER');
-    if (!lost) throw error;
-    const died = error instanceof WorkerEnded ? error.message : null;
-    return { ...filledRow(untried(path, limitBytes, error.message)), notReturned: `${path}: ${error.message}`, died };
+    const message = lossOf(error);
+    const died = error instanceof WorkerEnded ? message : null;
+    return { ...filledRow(untried(path, limitBytes, message)), notReturned: `${path}: ${message}`, died };
   }
 }
 

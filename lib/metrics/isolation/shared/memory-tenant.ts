@@ -1,4 +1,5 @@
 /** A worker that takes device memory and holds it, while the coordinator observes the card from outside. */
+import { BenchError } from '../../../errors/bench-error.js';
 import type {
   ExportedMemory,
   MemoryFill,
@@ -9,6 +10,7 @@ import type {
   RefusalsRequest,
   ReportedMemory,
 } from '../../../native/addon-types.js';
+import { CudaError } from '../../../native/errors.js';
 import type { GroundTruth } from '../../../native/ground-truth.js';
 import type { Limits, Tenant } from '../../../systems/system.js';
 import { type Ask, askSession } from '../../../workers/session-task.js';
@@ -21,7 +23,8 @@ import { spareOf } from './leftovers.js';
 const DEADLINE_MS = 60_000;
 /** How far a fill goes beyond the limit: enough to see that nothing stops it. */
 const BEYOND = 1.1;
-const GRANULARITY = 2 * MIB;
+/** Sizes of device memory are multiples of it. */
+export const GRANULARITY = 2 * MIB;
 const MANAGED: MemoryPath = 'cuMemAllocManaged';
 
 interface TenantFacts {
@@ -87,6 +90,12 @@ export class MemoryTenant {
   reported(): Promise<ReportedMemory> {
     return this.#ask('reportedMemory', undefined, DEADLINE_MS);
   }
+}
+
+/** What ended a tenant or its context, in words; other errors are rethrown. */
+export function lossOf(error: unknown): string {
+  if (error instanceof CudaError || (error instanceof BenchError && error.code === 'WORKER')) return error.message;
+  throw error;
 }
 
 /** Large blocks first, so that a fill takes few calls. */
