@@ -51,6 +51,7 @@ class Source {
   __device__ __forceinline__ void write(float* tile, unsigned exchanged) const {
 #pragma unroll
     for (unsigned i = 0; i < kPieces; ++i) {
+      // Pieces are an even number of rows apart: the exchange is the first one's, and their distance a constant.
       float* to = tile + first_of_depth() * kRow + (row_of_tile(0) ^ exchanged) + row_of_tile(i) - row_of_tile(0);
       to[0] = values_[i].x;
       to[kRow] = values_[i].y;
@@ -71,6 +72,12 @@ class Source {
   const float* from_[kPieces];
   float4 values_[kPieces];
 };
+
+// The two tiles of a step, B's behind A's.
+__device__ __forceinline__ void write_tiles(const Source& a, const Source& b, float* tiles) {
+  a.write(tiles, 0);
+  b.write(tiles + kTileFloats, kExchanged);
+}
 
 // Each read of shared memory is a whole line, or the same for several threads.
 __device__ __forceinline__ unsigned first_row() { return threadIdx.x % 32 / kAcross * 4; }
@@ -145,8 +152,7 @@ extern "C" __global__ void __launch_bounds__(gvb::gemm_f32::kThreads, 2)
   if (whole > 0) {
     from_a.read();
     from_b.read();
-    from_a.write(tiles, 0);
-    from_b.write(tiles + kTileFloats, kExchanged);
+    write_tiles(from_a, from_b, tiles);
     __syncthreads();
     factors[0].read(tiles, tiles + kTileFloats);
   }
@@ -162,8 +168,7 @@ extern "C" __global__ void __launch_bounds__(gvb::gemm_f32::kThreads, 2)
 #pragma unroll
     for (unsigned step = 0; step < kDepth; ++step) {
       if (step == kDepth / 2 && more) {
-        from_a.write(next_a, 0);
-        from_b.write(next_a + kTileFloats, kExchanged);
+        write_tiles(from_a, from_b, next_a);
       }
       const bool last = step == kDepth - 1;
       if (last) __syncthreads();
@@ -177,8 +182,7 @@ extern "C" __global__ void __launch_bounds__(gvb::gemm_f32::kThreads, 2)
     if (Source::first_of_depth() == 0) {
       from_a.read();
       from_b.read();
-      from_a.write(tiles, 0);
-      from_b.write(tiles + kTileFloats, kExchanged);
+      write_tiles(from_a, from_b, tiles);
     }
     __syncthreads();
 #pragma unroll 1
