@@ -2,7 +2,8 @@
 // and crun and an image for podman, both with the folders of the host:
 //   node studies/containers.mjs FOLDER [--share FOLDER]…
 // FOLDER gets cdi/nvidia.yaml, bundle/, image.tar, which has little more than mount points, and containers.conf, which has podman mount
-// the folders there and search programs where the host does. --share names further folders of the host that programs need, such as that of PyTorch.
+// the folders there and search programs where the host does. --share names further folders of the host that programs need, such as
+// that of PyTorch.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -22,6 +22,11 @@ export const addonFile = join(root, 'build/Release/gpu_virt_bench.node');
 /** Whether this machine has a driver: without a request nothing is simulated then. */
 export const hasDriver = loadAddon().probeDriver({ timeoutMs: 60_000 }).path !== null;
 export const simulatedFolder = simulatedDriverFolder() ?? '/the-simulated-driver-is-not-built';
+/** UUID of the first simulated card. */
+export const FIRST_CARD = 'GPU-67766273-696d-4000-8000-000000000000';
+/** A script of Node that loads the simulated driver, and lives so long that it can be looked at from outside. */
+export const loadsDriver = (aliveMs = 3_000): string =>
+  `require('${addonFile}').inspect({ simulatedDriver: '${simulatedFolder}' }); setTimeout(() => {}, ${aliveMs});`;
 
 export interface Outcome {
   code: number | null;

@@ -10,6 +10,7 @@ import {
   addonFile,
   command,
   emptyFolder,
+  loadsDriver,
   parseComparison,
   processesOf,
   root,
@@ -354,9 +355,8 @@ describe('a program that goes wrong', () => {
   });
 
   it('leaves the layer: its numbers are invalid, and the exit code is 5', async () => {
-    const script = `require('${addonFile}').inspect({ simulatedDriver: '${simulatedFolder}' }); setTimeout(() => {}, 3000);`;
     const config = configFile(
-      [{ name: 'w', argv: ['sh', '-c', `env -u LD_PRELOAD ${process.execPath} -e "${script}"`] }],
+      [{ name: 'w', argv: ['sh', '-c', `env -u LD_PRELOAD ${process.execPath} -e "${loadsDriver()}"`] }],
       [slow],
     );
     const done = await exec([...once, '--config', config]);

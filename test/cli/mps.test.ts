@@ -28,6 +28,13 @@ const args = (system: string, output: string) => [
 ];
 
 /** Guardian, daemon and clients all have the pipe directory, which is in the run's own TMPDIR. */
+/** A folder that stands for the root of the cgroups. */
+function cgroupRoot(capacity: string): string {
+  const root = emptyFolder();
+  writeFileSync(join(root, 'dmem.capacity'), `${capacity}\n`);
+  return root;
+}
+
 function processesIn(temporary: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -111,16 +118,14 @@ describe.concurrent('mps', () => {
       /allocation of 10496 MiB is refused: /,
     ],
   ])('publishes nothing under a limit by cgroup if dmem %s', async (_, capacity, exit, says) => {
-    const root = emptyFolder();
-    if (capacity !== null) writeFileSync(join(root, 'dmem.capacity'), `${capacity}\n`);
+    const root = capacity === null ? emptyFolder() : cgroupRoot(capacity);
     const { code, stdout, stderr } = await compare(`mps:memory=10GiB,enforcer=cgroup,cgroup=${root}`, pathWithMps());
     expect(code).toBe(exit);
     expect(exit === 2 ? stderr : parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(says);
   });
 
   it('proves limits by cgroup, and says who loses memory on a full card', async () => {
-    const root = emptyFolder();
-    writeFileSync(join(root, 'dmem.capacity'), `nvidia/0000:01:00.0/vidmem ${2 ** 33}\n`);
+    const root = cgroupRoot(`nvidia/0000:01:00.0/vidmem ${2 ** 33}`);
     const system = `mps:memory=6GiB,soft=4GiB,enforcer=cgroup,cgroup=${root}`;
     const limits = ['compare', 'IS-001', ...args(system, emptyFolder()).slice(2)];
     const card = `${sim},memory_mib=8192,dmem=${root},dmem_evicts=0`;
@@ -141,8 +146,7 @@ describe.concurrent('mps', () => {
   });
 
   it('removes the cgroups of its tenants when the run is killed', async () => {
-    const root = emptyFolder();
-    writeFileSync(join(root, 'dmem.capacity'), `nvidia/0000:01:00.0/vidmem ${2 ** 33}\n`);
+    const root = cgroupRoot(`nvidia/0000:01:00.0/vidmem ${2 ** 33}`);
     const temporary = emptyFolder();
     const system = `mps:memory=6GiB,enforcer=cgroup,cgroup=${root}`;
     const more = ['--iterations', '100000', '--system', system, '--system', 'native'];

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nvshareStandIn, standInLibrary } from '../nvshare.js';
 import { passing } from '../waiting.js';
-import { addonFile, emptyFolder, parseComparison, processesOf, simulatedFolder, start } from './command.js';
+import { emptyFolder, loadsDriver, parseComparison, processesOf, start } from './command.js';
 
 const sim = 'init_ms=1,context_ms=1';
 
@@ -69,8 +69,7 @@ describe.concurrent('nvshare', () => {
   it('measures programs of exec, except one that leaves the library behind', async () => {
     const stand = nvshareStandIn();
     const { scheduler, socket } = stand;
-    const script = `require('${addonFile}').inspect({ simulatedDriver: '${simulatedFolder}' }); setTimeout(() => {}, 1000);`;
-    const program = [process.execPath, '-e', script];
+    const program = [process.execPath, '-e', loadsDriver(1_000)];
     const config = join(emptyFolder(), 'workloads.json');
     const named = [
       { name: 'kept', argv: program },

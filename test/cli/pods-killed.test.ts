@@ -7,12 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../lib/stats/random.js';
 import { type Fault, PodmanHost, TestCluster } from '../kubectl/cluster.js';
 import { isLong } from '../moments.js';
-import { emptyFolder, parseComparison, processesOf, root, start } from './command.js';
+import { emptyFolder, FIRST_CARD, parseComparison, processesOf, root, start } from './command.js';
 import { withoutPodman } from './containers.js';
 
 const seed = isLong ? Date.now() % 2 ** 31 : 1;
 const moments = Array.from({ length: isLong ? 20 : 1 }, (_, at) => at);
-const CARD = 'GPU-67766273-696d-4000-8000-000000000000';
 /** Calls of kubectl that an undisturbed comparison makes, at least. */
 const CALLS = 12;
 const LONGEST_MS = 1_500;
@@ -30,7 +29,7 @@ describe.skipIf(withoutPodman('what is left of pods that are killed'))(`nothing 
   });
 
   function begun(faults: Fault[] = []) {
-    const on = new TestCluster(host, { gpus: [CARD], faults });
+    const on = new TestCluster(host, { gpus: [FIRST_CARD], faults });
     clusters.push(on);
     const place = `package=${root.replace(/\/$/, '')},node=${process.execPath}`;
     const systems = ['--system', 'native', '--system', `pod:name=pod,template=${on.template('plain')},${place}`];

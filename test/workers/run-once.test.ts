@@ -9,8 +9,8 @@ import { ServedLoad } from '../../lib/workloads/round/served-load.js';
 import type { NotReady } from '../../lib/workloads/program/ready-look.js';
 import { type Run, runOnce, type RunRequest } from '../../lib/workloads/program/run-once.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
-import { packageRoot } from '../../lib/package-root.js';
 import { local } from '../../lib/workers/local.js';
+import { loadsDriver } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 import { closedPort, openPort } from '../ports.js';
 import { processesOf } from '../processes.js';
@@ -329,9 +329,7 @@ describe('the processes of a run', () => {
   const layer = interposerLibrary() as string;
   const mine = { system: 'mine', layer };
   const uses = { LD_LIBRARY_PATH: simulatedDriverFolder() ?? '', GVB_SIM: 'region=run-once' };
-  /** Loads the driver, and lives long enough to be looked at from outside. */
-  const addon = join(packageRoot, 'build/Release/gpu_virt_bench.node');
-  const loads = `require('${addon}').inspect({ simulatedDriver: '${simulatedDriverFolder()}' }); setTimeout(() => {}, 3000);`;
+  const loads = loadsDriver();
 
   it('are native, however short they live', async () => {
     expect(await run(workload(['true']))).toMatchObject({ proof: { state: 'proven' } });

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
+import { FIRST_CARD } from '../../cli/command.js';
 import { emptyFolder } from '../../native/child.js';
 import { measured } from '../../native/measured.js';
 import { ownRegion } from '../../temporary.js';
@@ -9,7 +10,6 @@ import { undisturbed } from '../../undisturbed.js';
 import { runState } from '../../unit/systems/fixtures.js';
 
 const [PART, WHOLE] = [64, 132];
-const FIRST_CARD = 'GPU-67766273-696d-4000-8000-000000000000';
 const BACK_TO_BACK = 'kernels back to back';
 
 interface Row {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
-import { simulatedFolder } from '../../cli/command.js';
+import { FIRST_CARD, simulatedFolder } from '../../cli/command.js';
 import { pathWithMps } from '../../cli/mps-control.js';
 import { emptyFolder } from '../../native/child.js';
 import { measured, truthOutside } from '../../native/measured.js';
@@ -17,7 +17,6 @@ const GIB = 2 ** 30;
 const CONTEXT_MIB = 500;
 /** The card has 8 GiB. */
 const [MEMORY, SOFT] = [6, 4];
-const FIRST_CARD = 'GPU-67766273-696d-4000-8000-000000000000';
 /** What a fill leaves of a limit. */
 const MARGIN = 64 * MIB;
 /** A fill ends with a refusal of less than this. */
