@@ -39,10 +39,14 @@ function freeMemory({ freeBytes, totalBytes }: GpuState): Judged {
   return { passed: free > LEAST_FREE, detail: `${percent(free)} free, expected more than ${percent(LEAST_FREE)}` };
 }
 
+/** NVML lists a process that starts on another GPU of the machine for a moment, with 0 bytes. */
+export const holders = (processes: NonNullable<GpuState['processes']>): number[] =>
+  processes.filter(({ usedBytes }) => usedBytes !== 0).map(({ pid }) => pid);
+
 /** A host program that measures in its own process is not a foreign process. */
 function foreignProcesses({ processes }: GpuState): Judged {
   if (processes === null) return unknown('which processes use the GPU');
-  const foreign = processes.map(({ pid }) => pid).filter((pid) => pid !== process.pid);
+  const foreign = holders(processes).filter((pid) => pid !== process.pid);
   return { passed: foreign.length === 0, detail: foreign.length > 0 ? `PID ${foreign.join(', ')}` : 'none' };
 }
 

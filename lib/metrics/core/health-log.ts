@@ -1,7 +1,7 @@
 /** Health checks from NVML and a metric's samples; they never change a number. */
 import type { Check, Stats } from '../../results/document.js';
 import { slowdowns } from '../../environment/event-reasons.js';
-import { type Judged, percent, SLOWEST_STATE } from '../../environment/machine-health.js';
+import { holders, type Judged, percent, SLOWEST_STATE } from '../../environment/machine-health.js';
 import type { MetricDefinition } from './metric.js';
 import type { GpuState, Scheduling } from '../../native/addon-types.js';
 
@@ -44,10 +44,10 @@ function performanceState(log: readonly GpuState[]): Judged {
 
 /** `own`: other processes of this run, which do not count as foreign. */
 function foreignProcess(log: readonly GpuState[], own: readonly number[]): Judged {
-  const lists = known(log.map(({ processes }) => processes)).map((list) => list.map(({ pid }) => pid));
-  if (lists.length === 0 || !lists.every((pids) => pids.includes(process.pid)))
+  const lists = known(log.map(({ processes }) => processes));
+  if (lists.length === 0 || !lists.every((list) => list.some(({ pid }) => pid === process.pid)))
     return notChecked('NVML does not list this process by its own PID');
-  const foreign = [...new Set(lists.flat())].filter((pid) => pid !== process.pid && !own.includes(pid));
+  const foreign = [...new Set(lists.flatMap(holders))].filter((pid) => pid !== process.pid && !own.includes(pid));
   return { passed: foreign.length === 0, detail: foreign.length > 0 ? `PID ${foreign.join(', ')}` : 'none' };
 }
 

@@ -193,10 +193,10 @@ export class GpuRecord {
 
 /**
  * Whether a process holds memory of the GPU. NVML also lists what worked on the GPU in the last second, and may have
- * ended before the run.
+ * ended before the run, and for a moment, with 0 bytes, what starts on another GPU.
  */
 const isThere = ({ pid, memoryUsedMib }: GpuProcessSample): boolean =>
-  memoryUsedMib !== null || existsSync(`/proc/${pid}`);
+  memoryUsedMib === null ? existsSync(`/proc/${pid}`) : memoryUsedMib > 0;
 
 function largestSum(samples: readonly GpuSample[], pids: ReadonlySet<number>): number | null {
   let largest: number | null = null;

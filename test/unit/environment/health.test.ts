@@ -19,7 +19,7 @@ describe('the checks before a run', () => {
     ['GPU memory free', { freeBytes: 901, totalBytes: 1000 }, { freeBytes: 900, totalBytes: 1000 }, '90.0 % free'],
     [
       'no foreign GPU process',
-      { processes: [{ pid: process.pid, usedBytes: 1, mpsClient: false }] },
+      { processes: [process.pid, 1].map((pid) => ({ pid, usedBytes: pid === 1 ? 0 : 1, mpsClient: false })) },
       { processes: [{ pid: 1, usedBytes: null, mpsClient: false }] },
       'PID 1',
     ],

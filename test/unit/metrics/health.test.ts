@@ -34,6 +34,11 @@ describe('the health of a measurement', () => {
     expect([...checks.values()].filter((passed) => passed === false)).toHaveLength(1);
   });
 
+  it('does not count what is listed with 0 bytes, as a process is that starts on another GPU', () => {
+    const log = [gpuState({ processes: [...ours.processes, { pid: 4711, usedBytes: 0, mpsClient: false }] })];
+    expect(named(log, steady).get('no foreign GPU process')).toBe(true);
+  });
+
   it('does not count another process of this run as foreign', () => {
     const log = [
       gpuState({ processes: [...(ours.processes ?? []), { pid: 4711, usedBytes: null, mpsClient: false }] }),

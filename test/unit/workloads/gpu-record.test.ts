@@ -88,7 +88,8 @@ describe('the record of a run', () => {
         sample(1, processes(process_(7, 5), process_(8, 100))),
         // NVML still lists what has ended: no process has this number.
         sample(2, processes(process_(8, 300), process_(9, 50), process_(2 ** 31, null))),
-        sample(3, processes(process_(8, null), process_(66, 1))),
+        // What starts on another GPU is listed for a moment, and holds nothing.
+        sample(3, processes(process_(8, null), process_(66, 1), process_(67, 0))),
       ],
       [8, 9],
     );
