@@ -14,7 +14,7 @@ import { packageRoot } from '../../lib/package-root.js';
 import { MpsSystem } from '../../lib/systems/kinds/mps/mps-system.js';
 import { runState } from '../unit/systems/fixtures.js';
 import { passing } from '../waiting.js';
-import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+import { command, emptyFolder, FIRST_CARD, parseComparison, processesOf, start } from './command.js';
 import { control, pathWithMps } from './mps-control.js';
 
 const sim = 'init_ms=1,context_ms=1';
@@ -27,7 +27,6 @@ const args = (system: string, output: string) => [
   ...['--system', 'native', '--system', system, '--output', join(output, 'out')],
 ];
 
-/** Guardian, daemon and clients all have the pipe directory, which is in the run's own TMPDIR. */
 /** A folder that stands for the root of the cgroups. */
 function cgroupRoot(capacity: string): string {
   const root = emptyFolder();
@@ -35,6 +34,7 @@ function cgroupRoot(capacity: string): string {
   return root;
 }
 
+/** Guardian, daemon and clients all have the pipe directory, which is in the run's own TMPDIR. */
 function processesIn(temporary: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -71,6 +71,24 @@ describe.concurrent('mps', () => {
     expect(system?.attestation.every(({ passed }) => passed)).toBe(true);
     expect(system?.attestation.map(({ proof }) => proof)).toContain('MPS attribute (CU_DEVICE_ATTRIBUTE_MPS_ENABLED)');
     expect(systems[0]?.[0]?.gpu[0]?.mpsClient).toBe(false);
+  });
+
+  it('shows a program only the GPU that CUDA_VISIBLE_DEVICES names: a client would see all of the machine', async () => {
+    const says = ['exec', '--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1', '--json', '-'];
+    const program = [
+      '--output',
+      join(emptyFolder(), 'out'),
+      '--',
+      'sh',
+      '-c',
+      'echo "sees $CUDA_VISIBLE_DEVICES"; exit 7',
+    ];
+    const environment = { PATH: pathWithMps(), TMPDIR: emptyFolder(), CUDA_VISIBLE_DEVICES: '1' };
+    const { done } = start([...says, '--system', 'mps', ...program], environment, `${sim},devices=2`);
+    const [document] = parseComparison((await done).stdout).systems[0] ?? [];
+    const second = `${FIRST_CARD.slice(0, -1)}1`;
+    expect(document?.gpu.map(({ uuid }) => uuid)).toEqual([second]);
+    expect(document?.metrics[0]?.reason).toContain(`sees ${second}`);
   });
 
   it('proves a pinned limit by free memory, and by an allocation over it', async () => {

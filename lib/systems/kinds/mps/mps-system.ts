@@ -292,11 +292,12 @@ export class MpsSystem extends Profile {
   }
 
   /**
-   * Which GPUs its programs see, where there are several: those that the daemon serves, because PyTorch counts GPUs by NVML,
-   * and the measured one first, because the order of the daemon's own list does not reach its clients.
+   * Which GPUs its programs see, where there are several: those that the daemon serves, because a client counts all of the
+   * machine, and the measured one first, because the order of the daemon's own list does not reach its clients.
    */
   #seen(): Record<string, string> {
-    return this.prepared.run.otherGpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: this.#gpus().join(',') };
+    const isOnly = this.prepared.run.otherGpus.length === 0 && this.#options.caller.CUDA_VISIBLE_DEVICES === undefined;
+    return isOnly ? {} : { CUDA_VISIBLE_DEVICES: this.#gpus().join(',') };
   }
 
   #pinnedLimit(memoryBytes: number): string {
