@@ -1,20 +1,17 @@
 /** OH-008 recovers the duration of the interposer's token, in tenants of a custom system with and without a limit. */
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantileSorted } from 'simple-statistics';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
-import type { MeasureContext } from '../../../lib/metrics/core/metric.js';
 import { rateLimiterOverhead } from '../../../lib/metrics/overhead/oh-008-rate-limiter.js';
 import { median } from '../../../lib/stats/median.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
-import { environmentSystem } from '../../../lib/systems/process/environment.js';
-import type { Attestation, System } from '../../../lib/systems/system.js';
+import type { Attestation } from '../../../lib/systems/system.js';
 import { command, parseComparison } from '../../cli/command.js';
-import { emptyFolder, simulatedFolder } from '../../native/child.js';
+import { emptyFolder } from '../../native/child.js';
 import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
 import { type Estimate, expectRecovered, type Truth, WIDENING } from '../../native/recovered.js';
+import { measureNoting } from '../../noting-system.js';
 import { undisturbed } from '../../undisturbed.js';
 
 const LIBRARY = interposerLibrary() ?? '';
@@ -207,40 +204,8 @@ describe.concurrent('OH-008', () => {
 });
 
 describe('the tenants of OH-008', () => {
-  const region = `limiter-${randomUUID().slice(0, 8)}`;
-  afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
-
-  /** A system that records its calls, and whose workers attest the given result. */
-  async function measureUnder(attested: Partial<Attestation>) {
-    const settings = `region=${region},init_ms=1,context_ms=1`;
-    const plain = environmentSystem({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings });
-    const asked: string[] = [];
-    const note = (what: string) => Promise.resolve(void asked.push(what));
-    const system: System = {
-      ...plain,
-      capabilities: { ...plain.capabilities, computeLimit: 'softDutyCycle' },
-      prepareTenant: ({ id, limits }) => note(`prepare ${id}${limits ? ` at ${limits.smPercent}` : ''}`),
-      betweenLimits: () => note('between'),
-      reap: ({ id }) => note(`reap ${id}`),
-      attest: () =>
-        Promise.resolve({
-          layer: null,
-          proofs: [],
-          groundTruth: 'nvml',
-          warnings: [],
-          ...attested,
-        } satisfies Attestation),
-    };
-    const context = {
-      options: { device: null, path: 'runtime', tier: 'quick', seed: 0, iterations: 6, warmup: 0 },
-      signal: new AbortController().signal,
-      system,
-      simulatedDriver: simulatedFolder,
-      prove: () => Promise.resolve(),
-      progress: () => {},
-    } as unknown as MeasureContext;
-    return { asked, measured: await rateLimiterOverhead.measure(context).catch((error: Error) => error) };
-  }
+  const measureUnder = (attested: Partial<Attestation>) =>
+    measureNoting(rateLimiterOverhead, { attested, iterations: 6 });
 
   const turns = (...tenants: string[]) => tenants.flatMap((tenant) => ['between', `prepare ${tenant}`, 'reap 1']);
 

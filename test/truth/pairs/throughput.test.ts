@@ -3,11 +3,13 @@ import { mean, sum } from 'simple-statistics';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import * as bench from '../../../lib/index.js';
+import { throughputDegradation } from '../../../lib/metrics/overhead/oh-010-throughput-degradation.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { FEWEST_EFFECTIVE } from '../../../lib/stats/long-run.js';
 import { median } from '../../../lib/stats/median.js';
 import { measure } from '../../native/child.js';
 import { interruptedNs, type Recorded, type RecordedCall, recordedByProcess } from '../../native/record.js';
+import { measureNoting } from '../../noting-system.js';
 import { ownRegion, temporaryFolder } from '../../temporary.js';
 
 interface Details {
@@ -115,5 +117,14 @@ describe('OH-010', () => {
     const { unitsPerSecond, rows } = detailsOf(result);
     expect(rows).toEqual([expect.objectContaining({ limits: 'none', unitsPerSecond })]);
     expect(rows[0]?.units).toBeGreaterThan(0);
+  });
+
+  it("works without limits where the round's tenant is removed, if two limits cannot be there at once", async () => {
+    const limits = () => ({ memoryBytes: null, smPercent: 50 });
+    const { asked, measured } = await measureNoting(throughputDegradation, { changes: { limits }, iterations: 1 });
+    const rows = [{ limits: 'none' }, { limits: 'as configured', smPercent: 50 }];
+    expect(measured).toMatchObject({ status: 'unsupported', details: { rows } });
+    const configured = ['prepare 1', 'reap 1'];
+    expect(asked).toEqual(['reap 0', 'between', 'prepare 1 at null', 'reap 1', 'between', 'prepare 0', ...configured]);
   });
 });
