@@ -30,7 +30,7 @@ enum class AggressorKind {
 struct AggressorRequest {
   AggressorKind kind = AggressorKind::kLongKernels;
   int64_t start_at_ns = 0;   // CLOCK_MONOTONIC_RAW; if the time has passed, starts at once and reports it
-  uint64_t window_ns = 0;    // how long it keeps the resource busy
+  uint64_t window_ns = 0;    // from its start: how long it keeps the resource busy
   uint64_t quota_bytes = 0;  // memory limit that an allocation storm tries to exceed; 0: none
 };
 

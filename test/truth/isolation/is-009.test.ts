@@ -128,6 +128,13 @@ describe('a memory quota', () => {
   });
 });
 
+it('measures a neighbour that begins late, because the driver assembles its kernels first', async () => {
+  const result = await served(environmentUnder(null, 'mps=1,module_ms=400'), ['issueSlots']);
+  expect(rowsOf(result)).toMatchObject([
+    { aggressor: 'issue slots', degradationPercent: expect.any(Number) as number },
+  ]);
+});
+
 describe('a layer that does not do the work', () => {
   const layer = join(emptyFolder(), 'lazy-layer.so');
   beforeAll(() => {
