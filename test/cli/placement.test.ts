@@ -94,3 +94,14 @@ describe('compare --device and exec --device', () => {
     expect(seen).toBe(`${UUID}2`.replace(/^GPU-|-/g, ''));
   });
 });
+
+it('CUDA_VISIBLE_DEVICES holds for the native runs that probes are compared with too', async () => {
+  const shown = { ...nccl, CUDA_VISIBLE_DEVICES: '1' };
+  const { stdout } = await command(['run', 'COMPAT-001', '--simulate', '--json', '-'], shown, SIM);
+  const [result] = parseDocument(stdout).metrics;
+  const { probes } = result?.details as { probes: { probe: string; outcome: string; native: string }[] };
+  const of = (name: string) => probes.find(({ probe }) => probe === name);
+  expect(of('NCCL, 1 rank, dlopened')).toMatchObject({ outcome: 'same' });
+  expect(of('NCCL, 2 ranks, dlopened')).toMatchObject({ outcome: 'not run', native: 'there are fewer than 2 GPUs' });
+  expect(result?.value).toBe(100);
+});
