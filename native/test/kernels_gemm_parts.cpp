@@ -140,14 +140,14 @@ void test_cuda_cores(Size size, uint64_t seed) {
 }  // namespace
 
 void test_gemm() {
-  // Edges of rows, of columns and of K; more steps of K than stages.
+  // Edges of rows, of columns and, but in single precision, of K; more steps of K than stages.
   test_ampere(gvb_gemm_sm80_bf16, Number::kBf16, {136, 264, 200}, 1);
   test_ampere(gvb_gemm_sm80_f16, Number::kF16, {72, 520, 32}, 2);
   test_ampere(gvb_gemm_sm89_e4m3, Number::kE4m3, {130, 264, 400}, 3);
-  test_cuda_cores({130, 260, 68}, 1);
-  test_cuda_cores({20, 136, 4}, 2);
+  test_cuda_cores({130, 260, 72}, 1);
+  test_cuda_cores({20, 136, 8}, 2);
   test_cuda_cores({136, 20, 32}, 3);
-  test_cuda_cores({64, 128, 8}, 4);
+  test_cuda_cores({64, 128, 16}, 4);
   // Three tiles of rows, so that one block of a cluster is beyond the edge; two of columns, the second of 8 columns;
   // four steps of K, the last of 8, in a ring of three; two clusters, one of them with two tiles.
   test_hopper(gvb_gemm_sm90_bf16, Number::kBf16, {300, 264, 200}, 2, 1);

@@ -17,7 +17,7 @@ struct GemmShape {
 class Gemm {
  public:
   // Loads the module of the number once per session. Throws kFunctionMissing if the device has no kernel for it, and
-  // kInvalidResult if the size of a row is not a multiple of 16 bytes.
+  // kInvalidResult if k is not a multiple of 16 bytes, in single precision of 8 numbers, or n not of 8.
   Gemm(DeviceSession& session, const GemmShape& shape);
   ~Gemm();
 
