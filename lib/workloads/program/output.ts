@@ -8,6 +8,11 @@ import { closed, cutText, LOG_BYTES, newFile, unwrittenText } from './run-file.j
 export const IN_MEMORY_BYTES = 2 ** 20;
 const LONGEST_LINE = 64 * 1024;
 const NEWLINE = 0x0a;
+/** Lines and characters of a message's last words. */
+const WORDS = 3;
+const LONGEST = 500;
+/** `torch.AcceleratorError: CUDA error: …` */
+const EXCEPTION = /^(\w+\.)*\w*(Error|Exception): ./;
 
 /** One of the two streams of a run. */
 export class Captured {
@@ -67,14 +72,19 @@ export class Captured {
     return this.#bytes > this.#headBytes + this.#tailBytes;
   }
 
-  /** The last lines, shortened for a message. */
+  /** The last lines, shortened for a message. Advice behind an exception, as of PyTorch, does not hide it. */
   lastWords(): string {
     const lines = Buffer.concat([...this.#head, ...this.#tail].slice(-8))
       .toString('utf8')
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '');
-    return lines.slice(-3).join(' | ').slice(-500);
+    const thrown = lines.findLastIndex((line) => EXCEPTION.test(line));
+    const isHidden = thrown >= 0 && thrown < lines.length - WORDS;
+    const last = lines.slice(isHidden ? 1 - WORDS : -WORDS).join(' | ');
+    if (!isHidden) return last.slice(-LONGEST);
+    const first = (lines[thrown] as string).slice(0, LONGEST / 2);
+    return `${first} | … | ${last.slice(first.length - LONGEST)}`;
   }
 
   /** Returns why the log is not complete; null if it is. */
