@@ -18,6 +18,7 @@ import {
   type CoTenants,
   type LoadTimes,
   type Quota,
+  limitsCompute,
   setsQuotas,
   shareLine,
   total,
@@ -204,7 +205,7 @@ function judge(context: MeasureContext, measured: readonly Outcome[]) {
   };
   const checks = [common, ...rows.flatMap((row) => row.checks)];
   const invalid = invalidBy(checks);
-  if (invalid.status === undefined && !setsQuotas(context))
+  if (invalid.status === undefined && !limitsCompute(context))
     return {
       ...unsupported('the system sets no compute limit; the details have the result of two tenants without one', found),
       checks,

@@ -47,9 +47,9 @@ interface Case {
 const equal = (count: number): Case => ({ name: `${count} equal`, entitled: Array<number>(count).fill(100 / count) });
 const WEIGHTED: Case = { name: 'weighted 60/20/20', entitled: [60, 20, 20] };
 
-function casesOf({ options: { tier }, system }: MeasureContext): Case[] {
-  if (tier === 'quick') return [equal(HEADLINE)];
-  const quotas = system.capabilities.computeLimit !== 'none' && system.limitsCoexist;
+function casesOf(context: MeasureContext): Case[] {
+  if (context.options.tier === 'quick') return [equal(HEADLINE)];
+  const quotas = setsQuotas(context) && context.system.limitsCoexist;
   return [equal(2), equal(HEADLINE), equal(8), ...(quotas ? [WEIGHTED] : [])];
 }
 

@@ -101,8 +101,12 @@ export class CoTenants {
   }
 }
 
-/** Whether the system sets a compute limit for each tenant. */
-export const setsQuotas = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
+/** Whether a tenant has a compute limit. */
+export const limitsCompute = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
+
+/** Whether the system sets the limit of each tenant: a partition of the hardware has the size that it has. */
+export const setsQuotas = (context: MeasureContext): boolean =>
+  limitsCompute(context) && context.system.capabilities.computeLimit !== 'hardware';
 
 /** Like `withQuotas`, but also measures the load of the whole card for comparison. */
 export async function amongTenants<T>(
@@ -131,8 +135,7 @@ export async function withQuotas<T>(
       else await allOrFirstError(tenants.map(enter));
       return use(scene, inOrder(scene, tenants));
     });
-  if (quotas.every((quota) => quota === null)) return play();
-  return withoutOwnTenant(context, play);
+  return limitsCompute(context) ? withoutOwnTenant(context, play) : play();
 }
 
 /** Sorts workers by tenant: the scene lists them in the order in which they became ready. */
