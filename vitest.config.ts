@@ -43,10 +43,69 @@ const OWN_PROCESS = [
 ].map((name) => `test/truth/pairs/${name}.test.ts`);
 
 /**
- * The longest files, which start first so that nothing waits for them at the end. Vitest itself only knows the
- * durations of earlier runs.
+ * Behaviour tests that take 20 s or more, which `npm run test:long` runs, so that `npm test` takes a few minutes. The
+ * longest first: Vitest itself only knows the durations of earlier runs, and nothing should wait for them at the end.
  */
 const LONG = [
+  'cli/exec',
+  'cli/cards',
+  'cli/pods',
+  'native/swap-scenes',
+  'cli/examples',
+  'cli/mig',
+  'cli/study',
+  'cli/container-checkpoint',
+  'native/swap',
+  'cli/mps',
+  'native/hidden-interception',
+  'cli/timeout',
+  'cli/exec-checkpoint',
+  'native/attested-processes',
+  'cli/fleet-kubernetes',
+  'cli/killed-processes',
+  'native/given-up-rounds',
+  'cli/profile',
+  'cli/container-podman',
+  'cli/compare-bad-input',
+  'native/executor',
+  'cli/container-system',
+  'cli/same-documents',
+  'native/undone-load',
+  'native/library',
+  'package/adding-parts',
+  'cli/monitor',
+  'cli/gate',
+  'native/undone-work',
+  'cli/green-context',
+  'cli/interruption',
+  'cli/processes',
+  'native/compatibility',
+  'package/code-examples',
+  'cli/fleet-node',
+  'cli/card-identity',
+  'native/monitoring',
+  'cli/pods-killed',
+  'native/clock',
+  'cli/report',
+  'cli/checkpoint',
+  'cli/detect',
+  'native/survival',
+  'cli/functions',
+  'cli/fleet-slurm',
+  'native/starts',
+  'cli/reproduction',
+  'cli/load',
+  'cli/preload',
+  'cli/load-proofs',
+  'cli/nvshare',
+  'cli/layer',
+  'native/checkpoint-guard',
+  'cli/placement',
+  'native/exec-scenes',
+].map((name) => `test/${name}.test.ts`);
+
+/** The longest of the other tests, which start first too. */
+const FIRST = [
   'truth/starts/run',
   'truth/pairs/compare',
   'truth/cards',
@@ -55,41 +114,17 @@ const LONG = [
   'truth/checkpoint/checkpoint',
   'truth/pairs/taken-ahead',
   'truth/pairs/nccl-collectives',
-  'cli/pods',
-  'cli/cards',
-  'native/swap-scenes',
-  'cli/examples',
-  'cli/exec',
-  'native/swap',
-  'cli/exec-checkpoint',
-  'cli/study',
   'cli/compare',
-  'package/adding-parts',
-  'package/code-examples',
-  'native/hidden-interception',
-  'native/given-up-rounds',
-  'cli/timeout',
-  'cli/killed-processes',
-  'cli/mps',
-  'native/attested-processes',
   'unit/recorded-agree',
-  'cli/processes',
-  'cli/gate',
-  'cli/interruption',
-  'cli/compare-bad-input',
-  'cli/profile',
-  'native/undone-load',
-  'native/monitoring',
-  'native/checkpoint-guard',
-  'cli/checkpoint',
-  'native/exec-scenes',
-];
+].map((name) => `test/${name}.test.ts`);
+
+const ORDER = [...LONG, ...FIRST];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
-      const index = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      return index < 0 ? LONG.length : index;
+      const index = ORDER.findIndex((name) => moduleId.endsWith(`/${name}`));
+      return index < 0 ? ORDER.length : index;
     };
     return [...(await super.sort(files))].sort((a, b) => place(a) - place(b));
   }
@@ -107,8 +142,10 @@ export default defineConfig({
           name: 'behaviour',
           isolate: false,
           include: ['test/{cli,native,package,workers}/**/*.test.ts'],
+          exclude: LONG,
         },
       },
+      { test: { ...parallel, name: 'behaviour-long', isolate: false, include: LONG } },
       // Run by npm run test:browser, which needs Chromium.
       { test: { ...parallel, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       // Run by npm run test:slurm, which needs Slurm and root: nodes of one cluster at a time keep the processors busy.
