@@ -43,7 +43,7 @@ const OWN_PROCESS = [
 ].map((name) => `test/truth/pairs/${name}.test.ts`);
 
 /**
- * Behaviour tests that take 20 s or more, which `npm run test:long` runs, so that `npm test` takes a few minutes. The
+ * Tests that take 20 s or more, which `npm run test:long` runs, so that `npm test` takes less than five minutes. The
  * longest first: Vitest itself only knows the durations of earlier runs, and nothing should wait for them at the end.
  */
 const LONG = [
@@ -57,6 +57,7 @@ const LONG = [
   'cli/container-checkpoint',
   'native/swap',
   'cli/mps',
+  'unit/recorded-agree',
   'native/hidden-interception',
   'cli/timeout',
   'cli/exec-checkpoint',
@@ -102,6 +103,13 @@ const LONG = [
   'native/checkpoint-guard',
   'cli/placement',
   'native/exec-scenes',
+  'package/types',
+  'cli/exec-load',
+  'cli/health',
+  'native/llm-memory',
+  'cli/exec-scenes',
+  'cli/report-joined',
+  'native/leaving',
 ].map((name) => `test/${name}.test.ts`);
 
 /** The longest of the other tests, which start first too. */
@@ -115,7 +123,6 @@ const FIRST = [
   'truth/pairs/taken-ahead',
   'truth/pairs/nccl-collectives',
   'cli/compare',
-  'unit/recorded-agree',
 ].map((name) => `test/${name}.test.ts`);
 
 const ORDER = [...LONG, ...FIRST];
@@ -145,13 +152,13 @@ export default defineConfig({
           exclude: LONG,
         },
       },
-      { test: { ...parallel, name: 'behaviour-long', isolate: false, include: LONG } },
+      { test: { ...parallel, name: 'long', isolate: false, include: LONG } },
       // Run by npm run test:browser, which needs Chromium.
       { test: { ...parallel, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       // Run by npm run test:slurm, which needs Slurm and root: nodes of one cluster at a time keep the processors busy.
       { test: { ...parallel, name: 'slurm', include: ['test/slurm/**/*.test.ts'], maxWorkers: 1, isolate: false } },
       // These tests share no state, so they need no separate processes.
-      { test: { ...parallel, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
+      { test: { ...parallel, name: 'unit', include: ['test/unit/**/*.test.ts'], exclude: LONG, isolate: false } },
       {
         test: {
           ...accuracy,
