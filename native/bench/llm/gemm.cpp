@@ -70,11 +70,11 @@ void check_shape(const GemmShape& shape) {
       std::max({uint64_t{shape.m} * shape.k, uint64_t{shape.n} * shape.k, uint64_t{shape.m} * shape.n});
   if (shape.m > 0 && shape.n > 0 && shape.k > 0 && shape.k % piece == 0 && shape.n % 8 == 0 && largest <= UINT32_MAX)
     return;
-  throw Failure(FailureKind::kInvalidResult,
-                "Expected a matrix product whose k is a multiple of " + std::to_string(piece) +
-                    " and n of 8, of fewer than 2^32 numbers a matrix, but received m " + std::to_string(shape.m) +
-                    ", n " + std::to_string(shape.n) + ", k " + std::to_string(shape.k) +
-                    " of " + name_of(shape.number) + ".");
+  throw Failure(FailureKind::kInvalidResult, "Expected a matrix product whose k is a multiple of " +
+                                                 std::to_string(piece) +
+                                                 " and n of 8, of fewer than 2^32 numbers a matrix, but received m " +
+                                                 std::to_string(shape.m) + ", n " + std::to_string(shape.n) + ", k " +
+                                                 std::to_string(shape.k) + " of " + name_of(shape.number) + ".");
 }
 
 }  // namespace
