@@ -66,6 +66,7 @@ class Source {
 
  private:
   static constexpr unsigned kAlong = kDepth / 4, kPieces = kTile * kAlong / kThreads, kApart = kThreads / kAlong;
+  static_assert(kApart % (kExchanged + 1) == 0, "the rows of all pieces are exchanged alike");
 
   static __device__ __forceinline__ unsigned row_of_tile() { return threadIdx.x / kAlong; }
   static __device__ __forceinline__ unsigned first_of_depth() { return threadIdx.x % kAlong * 4; }
