@@ -6,6 +6,7 @@ import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { serialMedian } from '../../stats/serial.js';
 import { askSession } from '../../workers/session-task.js';
+import { setsQuotas } from '../isolation/shared/co-tenants.js';
 import { withLimits } from '../isolation/tenant-load.js';
 import { count, described, quantity, rowOrReason, rows, text } from '../core/details.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -67,7 +68,7 @@ const details = v.strictObject({
         { smPercent: quantity('%', 'The compute limit') },
         { efficiency: quantity('ratio', `Median efficiency of a batch of ${HEADLINE}`), ...scalingFields },
       ),
-      'The same under a compute limit, where the system has one',
+      'The same under a compute limit, where the system sets one',
     ),
   ),
 });
@@ -208,7 +209,7 @@ export const batchScalingBy =
     });
     if (scaling.unsupported !== null) return unsupported(scaling.unsupported);
     // Another tenant under another limit takes more time than `quick` has.
-    const limits = context.system.capabilities.computeLimit !== 'none' && context.options.tier !== 'quick';
+    const limits = setsQuotas(context) && context.options.tier !== 'quick';
     if (limits) context.progress(`with ${LIMIT_PERCENT} % of the multiprocessors`, 0.5);
     return measured(scaled(scaling), limits ? await limitedRow(context, request) : null);
   };
@@ -241,8 +242,8 @@ export const batchScaling: MetricDefinition<BatchSizeScalingDetails> = {
 /**
  * LLM-003, ratio: throughput of a linear layer (fp16, N = K = 8192, or larger if the L2 cache requires it) at batch 32,
  * over 32 times that at batch 1. `details.batches[]` has the curve from 1 to 64, with the rate at which each read
- * memory; `batchBelow80Percent` the first batch with less than 80 % efficiency. From tier `standard` on, systems with a
- * compute limit have the same with 50 % of the multiprocessors in `limited`. `iterations` is the number of rounds;
+ * memory; `batchBelow80Percent` the first batch with less than 80 % efficiency. From tier `standard` on, systems that
+ * set a compute limit have the same with 50 % of the multiprocessors in `limited`. `iterations` is the number of rounds;
  * `warmup` and `resolution` do not apply.
  */
 export const measureBatchSizeScaling = measureFunction(batchScaling);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../../lib/results/document.js';
+import type { MetricResult, Tier } from '../../../lib/results/document.js';
 import { type BatchScalingPlan, batchScalingBy } from '../../../lib/metrics/llm/llm-003-batch-scaling.js';
 import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import { median } from '../../../lib/stats/median.js';
@@ -33,10 +33,10 @@ const SIZES = { n: N, k: K, layers: 2, streamBytes: 2 ** 22 };
 const CARD = { dramGbs: 10, tensorTflops: 0.4, kernelUs: 1 };
 const CAPACITIES = `dram_gbs=${CARD.dramGbs},tensor_tflops=${CARD.tensorTflops}`;
 
-const scaling = (system: System, plan: BatchScalingPlan = {}) =>
+const scaling = (system: System, plan: BatchScalingPlan = {}, tier: Tier = 'quick') =>
   measureMetric(
     { ...metricNamed('LLM-003'), measure: batchScalingBy({ ...SIZES, ...plan }) },
-    { simulate: true, seed: 5 },
+    { simulate: true, seed: 5, tier },
     { system },
   );
 
@@ -125,6 +125,18 @@ describe('LLM-003', () => {
     const result = await scaling(environmentUnder(null, `${CAPACITIES},kernel_ns=300000`), plan);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(/^a single token streams the weights: \d+ GB\/s of \d+ GB\/s/);
+  });
+
+  it.each([
+    ['standard', 'softDutyCycle', 50],
+    ['quick', 'softDutyCycle', undefined],
+    ['standard', 'hardware', undefined],
+  ] as const)('has a row under a limit that the system sets: %s, %s', async (tier, computeLimit, percent) => {
+    const plain = environmentUnder(null, CAPACITIES);
+    const system = { ...plain, capabilities: { ...plain.capabilities, computeLimit } };
+    const { status, details } = await scaling(system, {}, tier);
+    expect(status).toBe('ok');
+    expect((details.limited as { smPercent: number } | undefined)?.smPercent).toBe(percent);
   });
 
   it('is unsupported where the weights do not fit', async () => {

@@ -12,11 +12,12 @@ import { noisyNeighborBy } from '../../../lib/metrics/isolation/is-009-noisy-nei
 import { MENU } from '../../../lib/metrics/isolation/shared/aggressor-menu.js';
 import type { InterferenceRow } from '../../../lib/metrics/isolation/shared/neighbour-play.js';
 import { timingChannelBy } from '../../../lib/metrics/isolation/is-015-timing-channel.js';
+import { batchScalingBy } from '../../../lib/metrics/llm/llm-003-batch-scaling.js';
 import { sharedTokenThroughputBy } from '../../../lib/metrics/llm/llm-011-shared-token-throughput.js';
 import { contentionBy } from '../../../lib/metrics/pcie/pcie-003-contention.js';
 import { MIB } from '../../../lib/metrics/core/units.js';
 import { metrics } from '../../../lib/metrics/registry.js';
-import type { MetricResult } from '../../../lib/results/document.js';
+import type { MetricResult, Tier } from '../../../lib/results/document.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
 import { startOf, type System } from '../../../lib/systems/system.js';
 import { Worker } from '../../../lib/workers/worker.js';
@@ -30,8 +31,10 @@ import { runState } from '../../unit/systems/fixtures.js';
 
 const SMS = 60 / 132;
 const HALF = 0.5;
+/** Memory of an instance: LLM-003 needs 512 MiB that are free. */
+const INSTANCE_MIB = 520;
 /** Card 0 has two equal instances, card 1 is whole. Work of the device takes much longer than the host's calls. */
-const CARDS = 'devices=2,mig@0=3+3,tensor_tflops=0.5,pcie_gbs=20,memory_mib=1024,context_mib=1,l2_mib=4';
+const CARDS = `devices=2,mig@0=3+3,tensor_tflops=0.5,pcie_gbs=20,memory_mib=${INSTANCE_MIB / HALF},context_mib=1,l2_mib=4`;
 
 /** Parts of what the whole card gives. */
 const RATES: Readonly<Record<string, number>> = { 'LLM-001': SMS, 'PCIE-001': HALF, 'PCIE-002': HALF };
@@ -136,13 +139,14 @@ interface How {
   card?: string;
   /** `own`: each tenant has an instance of its own, while there are enough; `shared`: all have the first. */
   tenants?: string;
+  tier?: Tier;
 }
 
-async function measured(id: string, { measure, card = '', tenants = 'own' }: How = {}) {
+async function measured(id: string, { measure, card = '', tenants = 'own', tier = 'quick' }: How = {}) {
   const { systems } = await onInstances(card, { tenants });
   const definition = { ...metricNamed(id), ...(measure && { measure }) };
   return undisturbed(
-    () => measureMetric(definition, { simulate: true, seed: 1 }, { system: systems[0] }),
+    () => measureMetric(definition, { simulate: true, seed: 1, tier }, { system: systems[0] }),
     (each) => [each],
   );
 }
@@ -154,6 +158,13 @@ describe('with instances of their own', () => {
     expect(Math.abs((result.value ?? Number.NaN) - value)).toBeLessThan(within);
     // Nothing sets a quota: the instance has the size that it has.
     expect(JSON.stringify(result.details)).not.toMatch(/"(limit|quota)Percent":\d/);
+  });
+
+  it('has no row under a limit that nothing sets (LLM-003)', async () => {
+    const measure = batchScalingBy({ n: 512, k: 1024, layers: 2, streamBytes: 4 * MIB });
+    const result = await measured('LLM-003', { measure, card: 'dram_gbs=10', tier: 'standard' });
+    expect(result).toMatchObject({ status: 'ok' });
+    expect(result.details).not.toHaveProperty('limited');
   });
 
   it('moves twice what one moves (BW-003)', async () => {
@@ -173,12 +184,12 @@ describe('with instances of their own', () => {
 
     it('can use all of it (IS-001)', async () => {
       const result = await measured('IS-001');
-      // A context and blocks of 2 MiB leave less than 4 MiB of 512.
+      // A context and blocks of 2 MiB leave less than 4 MiB.
       expect(result.status).toBe('ok');
       expect(result.value).toBeGreaterThan(99);
       expect(result.value).toBeLessThanOrEqual(100);
       for (const { path, outcome, usedBytes, limitBytes } of refused(result)) {
-        expect.soft([path, outcome, limitBytes]).toEqual([path, 'enforced', 512 * MIB]);
+        expect.soft([path, outcome, limitBytes]).toEqual([path, 'enforced', INSTANCE_MIB * MIB]);
         expect.soft(usedBytes, path).toBeLessThanOrEqual(limitBytes);
       }
       expect(pathsOf(result).find(({ path }) => path === others[0])).toMatchObject({
