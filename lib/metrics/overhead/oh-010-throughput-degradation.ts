@@ -111,8 +111,9 @@ export const throughputDegradation: MetricDefinition<ThroughputDetails> = {
     const { memoryBytes, smPercent } = system.limits();
     const limited = !system.limitsAreFixed && (memoryBytes !== null || smPercent !== null);
     context.progress('without limits', 0);
-    const free = () => workUnder(context, limited ? { limits: NO_LIMITS } : {});
-    const { timed, ...under } = limited && !system.limitsCoexist ? await withoutOwnTenant(context, free) : await free();
+    const { timed, ...under } = limited
+      ? await withoutOwnTenant(context, () => workUnder(context, { limits: NO_LIMITS }))
+      : await workUnder(context, {});
     context.progress('with its limits', 0.5);
     const rows = [describe('none', timed), ...(limited ? [await limitedRow(context, smPercent)] : [])];
     return {
