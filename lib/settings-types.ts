@@ -157,11 +157,11 @@ export interface MpsSettings {
   sm?: number;
   /** GPUs that the daemon serves: the measured one alone, or every visible one, for metrics that need several. Default: measured. */
   gpus?: 'measured' | 'visible';
-  /** What enforces memory. `client`: the pinned limit of each client. `cgroup`: the kernel's controller dmem, one limit for all processes of a tenant; needs driver R615, kernel 6.14 and root. Default: client. */
+  /** What enforces memory. `client`: the pinned limit of each client. `cgroup`: the driver by cgroups, one limit for all processes of a tenant; needs driver R615, root, and nvidia-smi in PATH or kernel 6.14 with the controller dmem. Default: client. */
   enforcer?: 'client' | 'cgroup';
   /** The cgroup in which those of the tenants are made. Default: /sys/fs/cgroup. */
   cgroup?: string;
-  /** Memory that a tenant keeps on a full card (dmem.min): above it others may take its memory. With enforcer=cgroup, at most memory. Default: none. */
+  /** Memory that a tenant keeps on a full card: above it others may take its memory. With enforcer=cgroup, at most memory. Default: none. */
   soft?: string;
   /** Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none. */
   partition?: number;

@@ -90,6 +90,8 @@ void group_holder() {
   CHECK_EQUAL(cuMemAlloc_v2(&more, 5501 * kMiB), CUDA_ERROR_OUT_OF_MEMORY);
   CHECK_EQUAL(cuMemAlloc_v2(&held, kHoldersMiB * kMiB), CUDA_SUCCESS);
   size_t free = 0, total = 0;
+  CHECK_EQUAL(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
+  CHECK_EQUAL(total, 6000 * kMiB);
   CUresult code = CUDA_SUCCESS;
   for (int i = 0; i < 40000 && code == CUDA_SUCCESS; ++i) {
     code = cuMemGetInfo_v2(&free, &total);

@@ -1,16 +1,28 @@
-/** A stand-in for the MPS control program. */
-import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
+/** Stand-ins for the programs of MPS. */
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { emptyFolder } from './command.js';
 
 export const control = 'nvidia-cuda-mps-control';
 
-/** PATH with a folder of the stand-in; `fault` makes it misbehave. */
-export function pathWithMps(fault?: string): string {
+/** A folder with stand-ins of these names; `fault` makes one of them misbehave. */
+function standIns(names: readonly string[], fault: string | undefined): string {
   const folder = emptyFolder();
-  copyFileSync(fileURLToPath(new URL(`fixtures/${control}`, import.meta.url)), join(folder, control));
-  chmodSync(join(folder, control), 0o755);
+  for (const name of names) {
+    copyFileSync(fileURLToPath(new URL(`fixtures/${name}`, import.meta.url)), join(folder, name));
+    chmodSync(join(folder, name), 0o755);
+  }
   if (fault) writeFileSync(join(folder, fault), '');
-  return `${folder}:${process.env.PATH}`;
+  return folder;
+}
+
+/** PATH with a folder of the control program. */
+export const pathWithMps = (fault?: string): string => `${standIns([control], fault)}:${process.env.PATH}`;
+
+/** The same with an nvidia-smi that sets memory limits, and what reads the calls of it. */
+export function pathWithLimits(fault?: string) {
+  const folder = standIns([control, 'nvidia-smi'], fault);
+  const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
+  return { path: `${folder}:${process.env.PATH}`, calls };
 }

@@ -15,7 +15,7 @@ import { MpsSystem } from '../../lib/systems/kinds/mps/mps-system.js';
 import { runState } from '../unit/systems/fixtures.js';
 import { passing } from '../waiting.js';
 import { command, emptyFolder, FIRST_CARD, parseComparison, processesOf, start } from './command.js';
-import { control, pathWithMps } from './mps-control.js';
+import { control, pathWithLimits, pathWithMps } from './mps-control.js';
 
 const sim = 'init_ms=1,context_ms=1';
 
@@ -154,7 +154,7 @@ describe.concurrent('mps', () => {
       stderr: expect.stringContaining('does not keep soft memory limits') as string,
     });
     const { system: described, metrics } = parseComparison(stdout).systems[1]?.[0] as RunDocument;
-    expect(described.settings).toMatchObject({ 'mps.enforcer': `cgroup below ${root}` });
+    expect(described.settings).toMatchObject({ 'mps.enforcer': `cgroup below ${root}, dmem` });
     const proofs = described.attestation.map(({ proof }) => proof);
     for (const file of ['dmem.max', 'dmem.min']) expect(proofs).toContain(`${file} of the cgroup`);
     expect(proofs).toContain('the process is in the cgroup of its tenant');
@@ -183,6 +183,67 @@ describe.concurrent('mps', () => {
     await run.done;
     await passing(() => expect(readdirSync(root)).toEqual(['dmem.capacity']));
     await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
+  });
+
+  it('proves limits by nvidia-smi where the kernel has no dmem, and clears soft ones before their cgroups go', async () => {
+    const root = emptyFolder();
+    const { path, calls } = pathWithLimits();
+    const system = `mps:memory=6GiB,soft=4GiB,enforcer=cgroup,cgroup=${root}`;
+    const limits = ['compare', 'IS-001', ...args(system, emptyFolder()).slice(2)];
+    const run = start(
+      limits,
+      { PATH: path, TMPDIR: emptyFolder() },
+      `${sim},memory_mib=8192,dmem=${root},dmem_evicts=1`,
+    );
+    const { code, stdout, stderr } = await run.done;
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const { system: described, metrics } = parseComparison(stdout).systems[1]?.[0] as RunDocument;
+    expect(described.settings).toMatchObject({ 'mps.enforcer': `cgroup below ${root}, nvidia-smi memory-limits` });
+    const proofs = described.attestation.filter(({ proof }) => proof.endsWith('that the driver reports'));
+    expect(proofs).toMatchObject([
+      { proof: 'hard limit that the driver reports', passed: true, detail: '6144 MiB, 6144 MiB was set' },
+      { proof: 'soft limit that the driver reports', passed: true, detail: '4096 MiB, 4096 MiB was set' },
+    ]);
+    expect(metrics[0]).toMatchObject({ status: 'ok', details: { evictions: [{ passed: true }, { passed: true }] } });
+    expect(readdirSync(root)).toEqual([]);
+    // Hard and soft limit in MiB, and the group.
+    const groups = calls().map((call) => call.split(' '));
+    expect(groups[0]?.slice(0, 2)).toEqual(['6144', '4096']);
+    const made = new Set(groups.map(([, , name]) => name));
+    for (const own of made) expect(groups.findLast(([, , name]) => name === own)?.slice(0, 2)).toEqual(['max', '0']);
+    await passing(() => expect(processesOf(run.mark)).toEqual([]));
+  });
+
+  it.each([
+    ['refuses', 'fault-refused', /memory-limits --set .*ended with exit code 3: .*Not Supported/],
+    ['forgets', 'fault-forgotten', /hard limit that the driver reports: max, 10240 MiB was set/],
+    ['ignores', 'fault-ignored', /hard limit that the driver reports: max, 10240 MiB was set/],
+  ])('publishes nothing under a limit that nvidia-smi %s', async (_, fault, says) => {
+    const root = emptyFolder();
+    const { path } = pathWithLimits(fault);
+    const { code, stdout } = await compare(`mps:memory=10GiB,enforcer=cgroup,cgroup=${root}`, path);
+    expect(code).toBe(5);
+    expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(says);
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  it('clears the soft limits of a run that was killed', async () => {
+    const root = emptyFolder();
+    const { path, calls } = pathWithLimits();
+    const system = `mps:memory=6GiB,soft=4GiB,enforcer=cgroup,cgroup=${root}`;
+    const more = ['--iterations', '100000', '--system', system, '--system', 'native'];
+    const run = start(
+      ['compare', 'OH-001', '--simulate', ...more, '--output', join(emptyFolder(), 'out')],
+      { PATH: path, TMPDIR: emptyFolder() },
+      `${sim},memory_mib=8192,dmem=${root}`,
+    );
+    await passing(() =>
+      expect(readdirSync(root, { recursive: true })).toContainEqual(expect.stringMatching(/\/cgroup\.procs$/)),
+    );
+    run.child.kill('SIGKILL');
+    await run.done;
+    await passing(() => expect(readdirSync(root)).toEqual([]));
+    expect(calls().at(-1)).toMatch(/^max 0 gvb-/);
   });
 
   it('waits for the processes of a cgroup, and leaves those of other systems alone', async () => {

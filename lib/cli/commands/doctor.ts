@@ -69,7 +69,7 @@ function mpsText({ protocol3, memoryLimits, whyNoDmem }: Diagnosis['mps']['featu
   return [
     `protocol 3: ${has(protocol3, 'nvidia-cuda-mps-control')}`,
     `nvidia-smi memory-limits: ${has(memoryLimits, 'nvidia-smi')}`,
-    `memory limits by cgroup: ${whyNoDmem ?? 'yes'}`,
+    `cgroup controller dmem: ${whyNoDmem ?? 'yes'}`,
   ].join('; ');
 }
 

@@ -60,7 +60,9 @@ MemoryUse memory_of(const RegionState& state, int place, int participant) {
   const int64_t total = card.memory_mib * kMiB;
   const int64_t free = total - kReserved - used;
   const int64_t left = own.limit[place] > 0 ? own.limit[place] - own.used[place] : free;
-  return {total, kReserved, used, std::max<int64_t>(0, std::min({free, left, room_in_group(state, place, own)}))};
+  const int64_t limit = own.hard[place] > 0 ? std::min(total, own.hard[place]) : total;
+  return {total, kReserved, used, std::max<int64_t>(0, std::min({free, left, room_in_group(state, place, own)})),
+          limit};
 }
 
 // Why a process with these settings cannot join the region; empty if it can.

@@ -40,7 +40,8 @@ struct MemoryUse {
   int64_t total;
   int64_t reserved;  // memory reserved by the card itself; neither free nor used
   int64_t used;
-  int64_t free;  // free memory for this process, which may have a lower limit
+  int64_t free;   // free memory for this process, which may have a lower limit
+  int64_t limit;  // the total that the driver tells the process
 };
 
 // A cgroup with limits of device memory.

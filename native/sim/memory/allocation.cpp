@@ -178,7 +178,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const sim::MemoryUse use = sim::region().memory(context->device);
   *free = static_cast<size_t>(use.free);
-  *total = static_cast<size_t>(use.total);
+  *total = static_cast<size_t>(use.limit);
   return CUDA_SUCCESS;
 }
 

@@ -41,15 +41,27 @@ bool has_this_process(const std::vector<std::string>& members) {
   return false;
 }
 
-// Of "nvidia/0000:01:00.0/vidmem 1073741824", for that card; 0 for "max", or if no line names the card.
-int64_t bytes_in(const std::string& file, int place) {
-  std::string bus = pci_bus_id(place, 4);
-  for (char& letter : bus) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+// Of a line such as "nvidia/0000:01:00.0/vidmem 1073741824", whose first word has `card` in it; 0 for "max", or if
+// there is none.
+int64_t bytes_in(const std::string& file, const std::string& card) {
   for (const std::string& line : lines_of(file)) {
     const size_t space = line.find(' ');
-    if (space != std::string::npos && line.find(bus) < space) return std::strtoll(line.c_str() + space, nullptr, 10);
+    if (space != std::string::npos && line.find(card) < space) return std::strtoll(line.c_str() + space, nullptr, 10);
   }
   return 0;
+}
+
+std::string lower_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+MemoryGroup group_in(const std::string& folder, uint64_t id, int place) {
+  const std::string bus = lower_case(pci_bus_id(place, 4)), uuid = card_uuid_text(place);
+  const auto limit = [&](const char* kernel, const char* driver) {
+    return std::max(bytes_in(folder + kernel, bus), bytes_in(folder + driver, uuid));
+  };
+  return {id, limit("/dmem.max", "/driver.hard"), limit("/dmem.min", "/driver.soft")};
 }
 
 }  // namespace
@@ -61,7 +73,7 @@ std::optional<MemoryGroup> memory_group(int place) {
     const std::string group = root + "/" + entry->d_name;
     if (entry->d_name[0] == '.') continue;
     if (!has_this_process(lines_of(group + "/cgroup.procs"))) continue;
-    return MemoryGroup{entry->d_ino, bytes_in(group + "/dmem.max", place), bytes_in(group + "/dmem.min", place)};
+    return group_in(group, entry->d_ino, place);
   }
   return std::nullopt;
 }

@@ -5,10 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { nameWithSlice, sliceText } from '../../../lib/environment/named-gpu.js';
 import { seenInside, seenOutside } from '../../../lib/systems/kinds/mig/mig-proofs.js';
 import { createSystem } from '../../../lib/systems/kinds.js';
-import { expectCgroup, inGroup, makeGroup, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
+import { dmemFiles, whyNoDmem } from '../../../lib/systems/kinds/mps/dmem.js';
+import { driverLimits, smiWithLimits } from '../../../lib/systems/kinds/mps/memory-limits.js';
+import {
+  dropGroup,
+  expectCgroup,
+  isMember,
+  makeGroup,
+  type MemoryLimits,
+} from '../../../lib/systems/kinds/mps/tenant-group.js';
 import { featureText, mpsFeatures } from '../../../lib/systems/kinds/mps/mps-features.js';
 import { ownPipes } from '../../../lib/systems/kinds/mps/mps-proofs.js';
-import { removeGroup } from '../../../lib/systems/kinds/mps/remove-group.js';
 import { sliceIn } from '../../../lib/systems/kinds/time-slicing/compute-policy.js';
 import { TimeSlicingSystem } from '../../../lib/systems/kinds/time-slicing/time-slicing-system.js';
 import { device } from '../run/fixtures.js';
@@ -85,37 +92,56 @@ it('refuses a client of another MPS daemon', () => {
   expect(ownPipes({}, '/r/p').passed).toBe(false);
 });
 
-it('limits memory by a cgroup of the tenant, whose members and limits are read back', () => {
+it('limits memory by a cgroup of the tenant, whose members and limits are read back', async () => {
   const root = temporaryFolder();
   expect(whyNoDmem(root)).toMatch(/has dmem\.capacity/);
   writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
   expect(whyNoDmem(root)).toBeNull();
-  const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096, 'dmem.min': 1024 });
+  const files = dmemFiles(root, '00000000:3B:00.0');
+  const group = await makeGroup(root, 'gvb-1', { hard: 4096, soft: 1024 }, files);
   const own = join(root, 'gvb-1');
   const file = (name: string) => readFileSync(join(own, name), 'utf8');
   expect(file('dmem.max')).toBe('nvidia/0000:3b:00.0/vidmem 4096\n');
   expect(file('dmem.min')).toBe('nvidia/0000:3b:00.0/vidmem 1024\n');
-  const passed = () => inGroup(process.pid, group).map((finding) => finding.passed);
-  expect(passed()).toEqual([null, true, true]);
+  const member = () => isMember(process.pid, group).passed;
+  const limits = () => files.findings(own, group.limits);
+  expect(member()).toBeNull();
   writeFileSync(join(own, 'cgroup.procs'), `${process.ppid}\n1${process.pid}\n`);
-  expect(passed()).toEqual([false, true, true]);
+  expect(member()).toBe(false);
   writeFileSync(join(own, 'cgroup.procs'), `${process.ppid}\n${process.pid}\n`);
-  expect(passed()).toEqual([true, true, true]);
+  expect(member()).toBe(true);
+  expect(await limits()).toMatchObject([{ passed: true }, { passed: true }]);
   writeFileSync(join(own, 'dmem.max'), 'nvidia/0000:3b:00.0/vidmem max\n');
-  expect(inGroup(process.pid, group)[1]).toMatchObject({ passed: false, detail: 'max, 4096 was set' });
   writeFileSync(join(own, 'dmem.min'), 'nvidia/0000:3b:00.0/vidmem 0\n');
-  expect(inGroup(process.pid, group)[2]).toMatchObject({ passed: false, detail: '0, 1024 was set' });
-  expect(removeGroup(group.folder)).toEqual([]);
+  expect(await limits()).toMatchObject([
+    { passed: false, detail: 'max, 4096 was set' },
+    { passed: false, detail: '0, 1024 was set' },
+  ]);
+  expect(await dropGroup(group, files)).toEqual([]);
   expect(existsSync(own)).toBe(false);
 });
 
-it('says what it cannot remove, and touches no file of a cgroup', () => {
+it('says what it cannot remove, and touches no file of a cgroup', async () => {
   const root = temporaryFolder();
   writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
-  const group = makeGroup(root, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096 });
+  const files = dmemFiles(root, '00000000:3B:00.0');
+  const group = await makeGroup(root, 'gvb-1', { hard: 4096 }, files);
   writeFileSync(join(root, 'gvb-1', 'cgroup.controllers'), 'dmem\n');
-  expect(removeGroup(group.folder)[0]).toContain('was left in place');
+  expect((await dropGroup(group, files))[0]).toContain('was left in place');
   expect(existsSync(join(root, 'gvb-1', 'dmem.max'))).toBe(true);
+});
+
+it('sets no soft limit by files where the cgroups above would have to keep it too', async () => {
+  const root = temporaryFolder();
+  writeFileSync(join(root, 'dmem.capacity'), 'nvidia/0000:3b:00.0/vidmem 150000000000\n');
+  const below = join(root, 'machine.slice');
+  mkdirSync(below);
+  writeFileSync(join(below, 'dmem.min'), 'nvidia/0000:3b:00.0/vidmem 0\n');
+  const files = dmemFiles(below, '00000000:3B:00.0');
+  await expect(makeGroup(below, 'gvb-1', { hard: 4096, soft: 1024 }, files)).rejects.toThrow(
+    /has to be reserved in the cgroups above it too/,
+  );
+  await expect(makeGroup(below, 'gvb-2', { hard: 4096 }, files)).resolves.toMatchObject({ limits: { hard: 4096 } });
 });
 
 describe('a soft limit of mps', () => {
@@ -147,7 +173,39 @@ describe('a soft limit of mps', () => {
   });
 });
 
-it('reads capacities in the root cgroup, the only one that has them', () => {
+describe('a limit that nvidia-smi sets', () => {
+  const MIB = 2 ** 20;
+  const reading = (answer: string) => {
+    const file = join(temporaryFolder(), 'nvidia-smi');
+    writeFileSync(file, `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
+    return driverLimits(file, '/usr/bin:/bin', 'GPU-1');
+  };
+  const passed = async (answer: string, limits: MemoryLimits) =>
+    (await reading(answer).findings('/g', limits)).map((finding) => finding.passed);
+  const text = (soft: string, hard: string, used: string) =>
+    `namespace: /g\nsoft limit: ${soft}\nhard limit: ${hard}\ncurrent used: ${used}`;
+
+  it('may be rounded, and no more', async () => {
+    const answer = text('4096 MiB', '8192 MiB', '512 MiB');
+    expect(await passed(answer, { hard: 8000 * MIB, soft: 4000 * MIB })).toEqual([true, true, true]);
+    expect(await passed(answer, { hard: 7000 * MIB, soft: 4000 * MIB })).toEqual([false, true, true]);
+    expect(await passed(answer, { hard: 8000 * MIB, soft: 5000 * MIB })).toEqual([true, false, true]);
+  });
+
+  it('is not there where the driver names none, and memory that it does not count proves nothing', async () => {
+    expect(await passed(text('0 MiB', 'max', '0 MiB'), { hard: 8000 * MIB })).toEqual([false, null]);
+    expect(await passed('Not Supported', { hard: 8000 * MIB })).toEqual([false, null]);
+  });
+
+  it('is not set by an older nvidia-smi', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'nvidia-smi'), 'compute-policy', { mode: 0o755 });
+    expect(smiWithLimits(folder)).toBeNull();
+    expect(smiWithLimits(temporaryFolder())).toBeNull();
+  });
+});
+
+it('reads capacities in the root cgroup, the only one that has them', async () => {
   const root = temporaryFolder();
   const below = join(root, 'machine.slice');
   mkdirSync(below);
@@ -159,10 +217,9 @@ it('reads capacities in the root cgroup, the only one that has them', () => {
   expect(whyNoDmem(below)).toMatch(/has no controller dmem: as root, write \+dmem/);
   writeFileSync(join(below, 'cgroup.controllers'), 'cpu memory dmem\n');
   expect(whyNoDmem(below)).toBeNull();
-  expect(makeGroup(below, 'gvb-1', '00000000:3B:00.0', { 'dmem.max': 4096 }).region).toBe('nvidia/0000:3b:00.0/vidmem');
-  expect(() => makeGroup(below, 'gvb-2', '00000000:5E:00.0', { 'dmem.max': 4096 })).toThrow(
-    /has no region of the GPU at 0000:5e:00\.0/,
-  );
+  await makeGroup(below, 'gvb-1', { hard: 4096 }, dmemFiles(below, '00000000:3B:00.0'));
+  expect(readFileSync(join(below, 'gvb-1/dmem.max'), 'utf8')).toBe('nvidia/0000:3b:00.0/vidmem 4096\n');
+  expect(() => dmemFiles(below, '00000000:5E:00.0')).toThrow(/has no region of the GPU at 0000:5e:00\.0/);
 });
 
 it('files that look like a cgroup are refused on a real driver', () => {

@@ -15,22 +15,24 @@ import { allocationCanary, bareDriver, deviceSeen, measuredDevice, mpsClient } f
 import type { Finding } from '../../proof/proof-finding.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { local } from '../../../workers/local.js';
-import {
-  expectCgroup,
-  type Group,
-  GROUP_VARIABLE,
-  type GroupLimits,
-  inGroup,
-  inGroups,
-  makeGroup,
-  whyNoDmem,
-} from './dmem.js';
+import { dmemFiles, whyNoDmem } from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
 import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
-import { featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
+import { CGROUPS, featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
 import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
-import { removeGroup } from './remove-group.js';
+import { driverLimits, smiWithLimits } from './memory-limits.js';
+import {
+  dropGroup,
+  expectCgroup,
+  type Group,
+  GROUP_VARIABLE,
+  inGroups,
+  isMember,
+  type LimitSetter,
+  makeGroup,
+  type MemoryLimits,
+} from './tenant-group.js';
 import { CleanUpGuardian } from '../../process/clean-up-guardian.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '../../profile.js';
 import type { Attestation, Capabilities, Evidence, Limits, RunState, Tenant } from '../../system.js';
@@ -69,7 +71,10 @@ export class MpsSystem extends Profile {
   #starting: Promise<void> | null = null;
   /** Every running tenant, with its partition of the SMs. */
   readonly #living = new Map<number, string | null>();
-  readonly #groups = new Map<number, Group>();
+  readonly #groups = new Map<number, Promise<Group>>();
+  /** Sets limits of cgroups; null: it is not there, or none are wanted. */
+  readonly #smi: string | null;
+  #setter: LimitSetter | null = null;
   #groupGuardian: CleanUpGuardian | null = null;
   #features: string | null = null;
   override readonly launcher: Launcher;
@@ -78,9 +83,11 @@ export class MpsSystem extends Profile {
   constructor(options: MpsOptions) {
     super(options);
     this.#options = options;
-    this.#control = inPath(MPS_CONTROL, options.caller.PATH ?? '');
+    this.#control = inPath(MPS_CONTROL, this.#path);
     const { groups = null } = options;
-    this.unavailable = whyUnavailable(this.#control, options.partition) ?? (groups && whyNoDmem(groups));
+    this.#smi = groups === null ? null : smiWithLimits(this.#path);
+    const whyNoGroups = groups === null || this.#smi !== null ? null : whyNoDmem(groups);
+    this.unavailable = whyUnavailable(this.#control, options.partition) ?? whyNoGroups;
     this.launcher = groups === null ? local : inGroups;
     if (groups !== null)
       this.whyNoPrograms = `exec starts no program in a cgroup of ${this.name}: leave enforcer=cgroup out, or measure by compare`;
@@ -102,7 +109,9 @@ export class MpsSystem extends Profile {
     return {
       ...settings,
       ...(this.#features !== null && { 'mps.features': this.#features }),
-      ...(this.#options.groups && { 'mps.enforcer': `cgroup below ${this.#options.groups}` }),
+      ...(this.#options.groups && {
+        'mps.enforcer': `cgroup below ${this.#options.groups}, ${this.#smi === null ? 'dmem' : 'nvidia-smi memory-limits'}`,
+      }),
     };
   }
 
@@ -131,10 +140,13 @@ export class MpsSystem extends Profile {
     if (partition !== undefined) limits.push(partitionSize(device, gpu.multiprocessors, partition));
     else if (smPercent !== null && smPercent !== 100)
       limits.push(threadPercentage(device, gpu.multiprocessors, smPercent));
-    const group = this.#groups.get(look.tenant.id);
-    if (memoryBytes !== null)
+    const group = await this.#groups.get(look.tenant.id);
+    if (memoryBytes !== null && group === undefined)
+      limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
+    if (group !== undefined)
       limits.push(
-        ...(group ? inGroup(description.pid, group) : [pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes)]),
+        isMember(description.pid, group),
+        ...(await this.#limitSetter().findings(group.folder, group.limits)),
       );
     return judge(description, look, null, [
       mpsClient(device),
@@ -172,7 +184,7 @@ export class MpsSystem extends Profile {
   override async prepareTenant(tenant: Tenant): Promise<void> {
     const { id } = tenant;
     if (this.#control === null) return;
-    this.#makeGroup(tenant);
+    await this.#makeGroup(tenant);
     const daemon = await this.#startOnce(this.#control);
     const { partition } = this.#options;
     const own = this.#living.get(id) ?? null;
@@ -182,7 +194,7 @@ export class MpsSystem extends Profile {
   override async reap({ id }: Tenant): Promise<void> {
     const partition = this.#living.get(id) ?? null;
     this.#living.delete(id);
-    const left = this.#removeGroup(id);
+    const left = await this.#removeGroup(id);
     if (this.#living.size === 0) left.push(...(await this.#quit()));
     else if (partition !== null) await this.#daemon?.removePartition(partition);
     if (left.length > 0) throw new BenchError('SYSTEM', `${this.name}: ${left.join('; ')}.`);
@@ -205,31 +217,50 @@ export class MpsSystem extends Profile {
       );
     // What this machine's programs know says nothing of a simulated driver.
     if (run.target.simulatedDriver === null)
-      this.#features = featureText(
-        await mpsFeatures(this.#options.caller.PATH ?? '', this.#options.groups ?? undefined),
-      );
+      this.#features = featureText(await mpsFeatures(this.#path, this.#options.groups ?? undefined));
   }
 
   protected override async end(): Promise<string[]> {
     this.#living.clear();
     this.#groups.clear();
+    this.#setter = null;
     const left = (await this.#groupGuardian?.end()) ?? [];
     this.#groupGuardian = null;
     return [...left, ...(await this.#quit())];
   }
 
-  #makeGroup(tenant: Tenant): void {
+  async #makeGroup(tenant: Tenant): Promise<void> {
     const wanted = this.#wantedGroup(tenant);
-    if (wanted === null || this.#groups.has(tenant.id)) return;
+    if (wanted === null) return;
     const { root, name, limits } = wanted;
-    expectCgroup(root, this.prepared.run.target.simulatedDriver !== null);
+    const { target, gpu } = this.prepared.run;
+    expectCgroup(root, target.simulatedDriver !== null);
     this.#groupGuardian ??= new CleanUpGuardian({
       program: groupGuardian,
-      argv: [root, this.#groupPrefix],
-      environment: { PATH: this.#options.caller.PATH ?? '' },
+      argv: [root, this.#groupPrefix, ...(this.#smi === null ? [] : [this.#smi, gpu.uuid])],
+      environment: { PATH: this.#path },
       what: 'cgroups',
     });
-    this.#groups.set(tenant.id, makeGroup(root, name, this.prepared.run.gpu.pciBusId, limits));
+    let group = this.#groups.get(tenant.id);
+    if (group === undefined) {
+      group = makeGroup(root, name, limits, this.#limitSetter());
+      this.#groups.set(tenant.id, group);
+    }
+    await group;
+  }
+
+  #limitSetter(): LimitSetter {
+    const { target, gpu } = this.prepared.run;
+    const { groups } = this.#options;
+    const root = groups ?? CGROUPS;
+    // Files stand in for the cgroups of a simulated driver, of which no program of this machine knows.
+    const isFiles = this.#smi === null || (target.simulatedDriver !== null && whyNoDmem(root) === null);
+    this.#setter ??= isFiles ? dmemFiles(root, gpu.pciBusId) : driverLimits(this.#smi, this.#path, gpu.uuid);
+    return this.#setter;
+  }
+
+  get #path(): string {
+    return this.#options.caller.PATH ?? '';
   }
 
   get #groupPrefix(): string {
@@ -237,21 +268,20 @@ export class MpsSystem extends Profile {
   }
 
   /** Its name has the limits, so that tenants with others are seen to start differently. Null: no limit by cgroup. */
-  #wantedGroup(tenant: Tenant): { root: string; name: string; limits: GroupLimits } | null {
+  #wantedGroup(tenant: Tenant): { root: string; name: string; limits: MemoryLimits } | null {
     const { groups: root = null } = this.#options;
     const { memoryBytes, softMemoryBytes } = this.limits(tenant);
     if (root === null || memoryBytes === null) return null;
-    const limits = {
-      'dmem.max': memoryBytes,
-      ...(softMemoryBytes !== undefined && { 'dmem.min': softMemoryBytes }),
-    };
+    const limits = { hard: memoryBytes, ...(softMemoryBytes !== undefined && { soft: softMemoryBytes }) };
     return { root, name: `${this.#groupPrefix}${[tenant.id, ...Object.values(limits)].join('.')}`, limits };
   }
 
-  #removeGroup(id: number): string[] {
-    const group = this.#groups.get(id);
+  async #removeGroup(id: number): Promise<string[]> {
+    const making = this.#groups.get(id);
     this.#groups.delete(id);
-    return group ? removeGroup(group.folder) : [];
+    // Whoever asked for a group that could not be made was told; its guardian removes what there is of it.
+    const group = await making?.catch(() => null);
+    return group ? dropGroup(group, this.#limitSetter()) : [];
   }
 
   /** Ends a daemon that fails to start: left running, it would warm the driver for the other systems. */
@@ -271,11 +301,19 @@ export class MpsSystem extends Profile {
 
   #newDaemon(control: string): MpsDaemon {
     const { directory, run } = this.prepared;
-    const { caller, startTimeoutMs = run.timeoutMs ?? START_MS, partition } = this.#options;
+    const { startTimeoutMs = run.timeoutMs ?? START_MS, partition } = this.#options;
     const partitioned = partition !== undefined;
-    const path = caller.PATH ?? '';
     const gpus = this.#gpus();
-    return new MpsDaemon({ name: this.name, control, path, directory, run, gpus, startTimeoutMs, partitioned });
+    return new MpsDaemon({
+      name: this.name,
+      control,
+      path: this.#path,
+      directory,
+      run,
+      gpus,
+      startTimeoutMs,
+      partitioned,
+    });
   }
 
   /** UUIDs, the measured one's first. */

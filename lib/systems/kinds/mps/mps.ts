@@ -23,7 +23,7 @@ const mpsSettings = settings({
   ),
   enforcer: key(
     choice(['client', 'cgroup']),
-    "What enforces memory. `client`: the pinned limit of each client. `cgroup`: the kernel's controller dmem, one limit for all processes of a tenant; needs driver R615, kernel 6.14 and root.",
+    'What enforces memory. `client`: the pinned limit of each client. `cgroup`: the driver by cgroups, one limit for all processes of a tenant; needs driver R615, root, and nvidia-smi in PATH or kernel 6.14 with the controller dmem.',
     'client',
   ),
   cgroup: key(
@@ -33,7 +33,7 @@ const mpsSettings = settings({
   ),
   soft: key(
     size(),
-    'Memory that a tenant keeps on a full card (dmem.min): above it others may take its memory. With enforcer=cgroup, at most memory. Default: none.',
+    'Memory that a tenant keeps on a full card: above it others may take its memory. With enforcer=cgroup, at most memory. Default: none.',
   ),
   partition: key(
     integer(1, MOST_CHUNKS, 'CHUNKS'),
