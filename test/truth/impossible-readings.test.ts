@@ -202,6 +202,7 @@ function systemOf(settings: Settings, { environment, apart }: Lie): System {
     isCallers: false,
     limitsCoexist: true,
     capabilities: { ...system.capabilities, computeLimit: 'smCap' },
+    limits: (tenant?: Tenant) => ({ ...system.limits(tenant), smPercent: tenant?.limits?.smPercent ?? null }),
     environment: (tenant?: Tenant) => ({ ...system.environment(tenant), GVB_SIM: of(`-${tenant?.id ?? 0}`) }),
   };
 }

@@ -17,6 +17,7 @@ export function percentages(percentOf: (tenant: Tenant) => number, sim = '', rec
     ...staggered(base),
     capabilities: { ...base.capabilities, computeLimit: 'smCap' },
     limitsCoexist: true,
+    limits: (tenant) => ({ ...base.limits(tenant), smPercent: tenant?.limits?.smPercent ?? null }),
     environment: (tenant) => {
       const percent = (tenant?.limits?.smPercent ?? 100) < 100 ? percentOf(tenant as Tenant) : 100;
       return { ...base.environment(tenant), CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${percent}` };

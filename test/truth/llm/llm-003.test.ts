@@ -8,7 +8,7 @@ import { type BatchScalingPlan, batchScalingBy } from '../../../lib/metrics/llm/
 import { measureMetric } from '../../../lib/metrics/core/measure.js';
 import { median } from '../../../lib/stats/median.js';
 import { environmentSystem } from '../../../lib/systems/process/environment.js';
-import type { System } from '../../../lib/systems/system.js';
+import type { System, Tenant } from '../../../lib/systems/system.js';
 import { metricNamed } from '../../metric-named.js';
 import { ownRegion } from '../../temporary.js';
 import { emptyFolder } from '../../native/child.js';
@@ -127,13 +127,17 @@ describe('LLM-003', () => {
     expect(result.reason).toMatch(/^a single token streams the weights: \d+ GB\/s of \d+ GB\/s/);
   });
 
+  const asWanted = (tenant?: Tenant) => ({ memoryBytes: null, smPercent: tenant?.limits?.smPercent ?? 80 });
+  const asInTemplate = () => ({ memoryBytes: null, smPercent: 80 });
+
   it.each([
-    ['standard', 'softDutyCycle', 50],
-    ['quick', 'softDutyCycle', undefined],
-    ['standard', 'hardware', undefined],
-  ] as const)('has a row under a limit that the system sets: %s, %s', async (tier, computeLimit, percent) => {
+    ['that the system sets', 'standard', 'softDutyCycle', asWanted, 50],
+    ['that the system sets, at tier quick', 'quick', 'softDutyCycle', asWanted, undefined],
+    ["that every tenant has, as in a pod's template", 'standard', 'softDutyCycle', asInTemplate, undefined],
+    ['that the hardware has', 'standard', 'hardware', asWanted, undefined],
+  ] as const)('has a row, or none, under a limit %s', async (_, tier, computeLimit, limits, percent) => {
     const plain = environmentUnder(null, CAPACITIES);
-    const system = { ...plain, capabilities: { ...plain.capabilities, computeLimit } };
+    const system = { ...plain, capabilities: { ...plain.capabilities, computeLimit }, limits };
     const { status, details } = await scaling(system, {}, tier);
     expect(status).toBe('ok');
     expect((details.limited as { smPercent: number } | undefined)?.smPercent).toBe(percent);

@@ -2,7 +2,7 @@
  * Tenants with quotas of their own that load the card at the same time: the work of each in bins of the card's time.
  */
 import type { Load } from '../../../native/addon-types.js';
-import type { Tenant } from '../../../systems/system.js';
+import { SOLE_TENANT, type Tenant } from '../../../systems/system.js';
 import { sessionTaskOf } from '../../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../../workers/worker-tenant.js';
 import type { MeasureContext } from '../../core/metric.js';
@@ -104,9 +104,15 @@ export class CoTenants {
 /** Whether a tenant has a compute limit. */
 export const limitsCompute = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
 
-/** Whether the system sets the limit of each tenant: a partition of the hardware has the size that it has. */
-export const setsQuotas = (context: MeasureContext): boolean =>
-  limitsCompute(context) && context.system.capabilities.computeLimit !== 'hardware';
+/**
+ * Whether the system sets the limit of each tenant: a partition of the hardware has the size that it has, a pod the limits of
+ * its template.
+ */
+export const setsQuotas = (context: MeasureContext): boolean => {
+  const { capabilities } = context.system;
+  const given = (smPercent: number) => context.system.limits({ ...SOLE_TENANT, limits: { smPercent } }).smPercent;
+  return limitsCompute(context) && capabilities.computeLimit !== 'hardware' && given(25) !== given(50);
+};
 
 /** Like `withQuotas`, but also measures the load of the whole card for comparison. */
 export async function amongTenants<T>(
