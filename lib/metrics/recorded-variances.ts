@@ -16,6 +16,10 @@ interface RecordedVariance {
 }
 
 export const recordedVariances: Readonly<Record<string, RecordedVariance>> = {
+  'BW-001': { scale: 'log', sd: 0.00112, sdLayer: 0.0032, correlation: -0.999, documents: 1, rounds: 3 },
+  'CACHE-002': { scale: 'log', sd: 0.0000138, sdLayer: 0.0000126, correlation: -0.464, documents: 1, rounds: 3 },
+  'IS-008': { scale: 'log', sd: 0.00000189, sdLayer: 0.0000324, correlation: -0.538, documents: 1, rounds: 3 },
+  'IS-010': { scale: 'unit', sd: 0, sdLayer: 0, correlation: 0, documents: 1, rounds: 3 },
   'LLM-003': { scale: 'log', sd: 0.00643, sdLayer: 0.00453, correlation: -0.293, documents: 1, rounds: 3 },
   'LLM-004': { scale: 'log', sd: 0.00131, sdLayer: 0.00236, correlation: -0.522, documents: 1, rounds: 3 },
   'LLM-009': { scale: 'log', sd: 0.127, sdLayer: 0.14, correlation: 0.0338, documents: 1, rounds: 5 },
