@@ -78,12 +78,16 @@ const pytorch = given.pytorch === undefined ? null : await startPyTorch(given.py
 if (pytorch) console.log(pytorch.name);
 
 const SIDES = simulated ? [288] : [4096, 8192];
-const SHAPE = simulated ? { batch: 1, heads: 4, length: 160 } : { batch: 4, heads: 16, length: 4096 };
+/** Lengths of sequences, of which as many are attended to at once as make 16 384 tokens. */
+const LENGTHS = simulated ? [160] : [512, 1024, 2048, 4096, 8192, 16_384];
+const tokens = (length) => (simulated ? { batch: 1, heads: 4, length } : { batch: 16_384 / length, heads: 16, length });
 const works = [
   ...SIDES.flatMap((side) => ['fp16', 'bf16', 'fp8 e4m3'].map((number) => ({ work: 'product', number, side }))),
   { work: 'product', number: 'fp32', side: simulated ? 288 : 10_000 },
   ...[128, 64].flatMap((headDim) =>
-    [false, true].map((causal) => ({ work: 'attention', number: 'bf16', ...SHAPE, headDim, causal })),
+    [false, true].flatMap((causal) =>
+      LENGTHS.map((length) => ({ work: 'attention', number: 'bf16', ...tokens(length), headDim, causal })),
+    ),
   ),
   ...['read', 'write', 'copy'].map((kind) => ({ work: 'memory', kind })),
   // For comparison with LLM-004's step, and with PCIE-001, PCIE-002 and PCIE-004.
@@ -91,8 +95,18 @@ const works = [
   ...['pinned', 'pageable'].flatMap((host) => ['device', 'host'].map((to) => ({ work: 'transfer', host, to }))),
 ];
 
-const nameOf = ({ work, number, side, headDim, causal, kind, host, to }) =>
-  [work, number, side, headDim && `D ${headDim}`, causal && 'causal', kind, host, to && `to ${to}`]
+const nameOf = ({ work, number, side, headDim, causal, length, kind, host, to }) =>
+  [
+    work,
+    number,
+    side,
+    headDim && `D ${headDim}`,
+    causal && 'causal',
+    length && `S ${length}`,
+    kind,
+    host,
+    to && `to ${to}`,
+  ]
     .filter(Boolean)
     .join(' ');
 
@@ -101,7 +115,7 @@ function armsOf(work) {
   if (!pytorch) return ours;
   if (work.work !== 'attention') return [...ours, { name: 'PyTorch', rate: () => pytorch.rate(work) }];
   const { headDim, number, ...rest } = work;
-  const backends = ['cuDNN', 'flash'];
+  const backends = work.length === 4096 ? ['cuDNN', 'flash'] : ['cuDNN'];
   return [
     ...ours,
     ...backends.map((backend) => ({ name: backend, rate: () => pytorch.rate({ ...rest, number, headDim }, backend) })),

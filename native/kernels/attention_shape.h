@@ -18,7 +18,7 @@ constexpr unsigned attention_consumers_sm90(unsigned width) { return width == 12
 
 constexpr AttentionTile attention_tile_sm90(unsigned width) {
   const unsigned consumers = attention_consumers_sm90(width), queries = kSm90QueriesOfWarpgroup * consumers, keys = 128;
-  return {queries, keys, 128 * (consumers + 1), (queries + 2 * kSm90Stages * keys) * width * 2 + 1024};
+  return {queries, keys, 128 * (consumers + 1), 2 * (queries + kSm90Stages * keys) * width * 2 + 1024};
 }
 
 }  // namespace gvb

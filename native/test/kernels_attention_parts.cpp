@@ -89,8 +89,10 @@ float scale_of(const Case& its) {
 using AmpereKernel = void (*)(const unsigned char*, const unsigned char*, const unsigned char*, unsigned char*,
                               unsigned long long*, unsigned, unsigned, unsigned, unsigned, float);
 using TensorMap = gvb::hopper::TensorMap;
-using HopperKernel = void (*)(TensorMap, TensorMap, TensorMap, TensorMap, unsigned long long*, unsigned, unsigned,
-                              unsigned, float);
+using HopperKernel = void (*)(TensorMap, TensorMap, TensorMap, TensorMap, unsigned long long*, unsigned long long*,
+                              unsigned, unsigned, unsigned, unsigned, unsigned, float);
+
+constexpr unsigned kMultiprocessors = 2;
 
 // A weight is rounded to the format before it is multiplied by its value, and so is the sum.
 template <class Format>
@@ -153,9 +155,16 @@ void test_hopper(HopperKernel kernel, const Case& its) {
         const TensorMap q = map_of(its, in.q, its.heads, tile.queries), k = map_of(its, in.k, its.kv_heads, tile.keys),
                         v = map_of(its, in.v, its.kv_heads, tile.keys),
                         o = map_of(its, out, its.heads, gvb::kSm90QueriesOfWarpgroup);
-        gvb::emulator::run(launch, [&] {
-          kernel(q, k, v, o, &blocks, its.length, its.heads / its.kv_heads, its.causal, scale_of(its));
+        const unsigned tiles = launch.grid.x * launch.grid.y * launch.grid.z;
+        // Fewer blocks than tiles, as on a card with so many multiprocessors; the tickets of an earlier launch.
+        unsigned long long tickets = 3ULL * tiles;
+        gvb::emulator::Launch resident = launch;
+        resident.grid = {std::min(tiles, kMultiprocessors), 1, 1};
+        gvb::emulator::run(resident, [&] {
+          kernel(q, k, v, o, &blocks, &tickets, its.length, its.heads, its.heads / its.kv_heads, tiles, its.causal,
+                 scale_of(its));
         });
+        CHECK_EQUAL(tickets, 4ULL * tiles);
       });
 }
 

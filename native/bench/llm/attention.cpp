@@ -1,5 +1,6 @@
 #include "bench/llm/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -79,7 +80,10 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   const AttentionKernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
   kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
   allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
-  if (hopper) maps_ = std::make_unique<Maps>();
+  if (!hopper) return;
+  maps_ = std::make_unique<Maps>();
+  resident_ = multiprocessors_of(session);
+  tickets_.emplace(cuda_);
 }
 
 double Attention::flops() const {
@@ -88,7 +92,7 @@ double Attention::flops() const {
   return 4.0 * shape_.batch * shape_.heads * pairs * shape_.head_dim;
 }
 
-uint64_t Attention::blocks() const {
+uint64_t Attention::tiles() const {
   const uint64_t tiles = (shape_.length + tile_.queries - 1) / tile_.queries;
   return tiles * shape_.heads * shape_.batch;
 }
@@ -114,22 +118,24 @@ void Attention::launch(abi::CUstream stream, const Operands& operands, abi::CUde
   AttentionShape shape = shape_;
   unsigned group = shape.heads / shape.kv_heads, causal = shape.causal ? 1 : 0;
   auto scale = static_cast<float>(kLog2E / std::sqrt(double{1} * shape.head_dim));
-  if (maps_) {
-    describe(operands);
-    void* parameters[] = {&maps_->q,     &maps_->k, &maps_->v, &maps_->out, &counter,
-                          &shape.length, &group,    &causal,   &scale};
-    return launch(stream, parameters);
+  if (!maps_) {
+    Operands at = operands;
+    void* parameters[] = {&at.q,         &at.k,        &at.v,           &at.out, &counter,
+                          &shape.length, &shape.heads, &shape.kv_heads, &causal, &scale};
+    const unsigned of_head = (shape_.length + tile_.queries - 1) / tile_.queries;
+    return launch(stream, {of_head, shape_.heads, shape_.batch}, parameters);
   }
-  Operands at = operands;
-  void* parameters[] = {&at.q,         &at.k,        &at.v,           &at.out, &counter,
-                        &shape.length, &shape.heads, &shape.kv_heads, &causal, &scale};
-  launch(stream, parameters);
+  describe(operands);
+  abi::CUdeviceptr tickets = tickets_->device();
+  auto all = static_cast<unsigned>(tiles());
+  void* parameters[] = {&maps_->q,     &maps_->k,    &maps_->v, &maps_->out, &counter, &tickets,
+                        &shape.length, &shape.heads, &group,    &all,        &causal,  &scale};
+  launch(stream, {std::min(all, resident_), 1, 1}, parameters);
 }
 
-void Attention::launch(abi::CUstream stream, void** parameters) const {
-  const unsigned tiles = (shape_.length + tile_.queries - 1) / tile_.queries;
-  GVB_CALL(cuda_, "launching attention", cuLaunchKernel, kernel_, tiles, shape_.heads, shape_.batch, tile_.threads, 1,
-           1, tile_.shared_bytes, stream, parameters, nullptr);
+void Attention::launch(abi::CUstream stream, const std::array<unsigned, 3>& grid, void** parameters) const {
+  GVB_CALL(cuda_, "launching attention", cuLaunchKernel, kernel_, grid[0], grid[1], grid[2], tile_.threads, 1, 1,
+           tile_.shared_bytes, stream, parameters, nullptr);
 }
 
 }  // namespace gvb

@@ -2,8 +2,11 @@
 // a prompt.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 
+#include "bench/block_counter.h"
 #include "bench/device_session.h"
 #include "bench/llm/number.h"
 #include "kernels/attention_shape.h"
@@ -28,28 +31,31 @@ class Attention {
   const char* variant() const { return variant_; }
   // Multiplications and additions per launch: 4 · D for each visible pair of a query and a key.
   double flops() const;
-  // What a launch adds to its counter.
-  uint64_t blocks() const;
+  // What a launch adds to its counter: a tile of queries of a head each.
+  uint64_t tiles() const;
 
   // [batch][token][head][head_dim], 16-byte aligned; k and v have kv_heads.
   struct Operands {
     abi::CUdeviceptr q, k, v, out;
   };
-  // `counter`: 8 bytes on the device; every block that ran adds 1. 0: not counted.
+  // `counter`: 8 bytes on the device; every tile of queries that was computed adds 1. 0: not counted. Launches of one
+  // object take turns: one stream at a time.
   void launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter = 0);
 
  private:
   struct Maps;  // of the operands, for TMA
 
   void describe(const Operands& operands);
-  void launch(abi::CUstream stream, void** parameters) const;
+  void launch(abi::CUstream stream, const std::array<unsigned, 3>& grid, void** parameters) const;
 
   const Cuda& cuda_;
   const AttentionShape shape_;
   AttentionTile tile_{};
   const char* variant_ = "";
   abi::CUfunction kernel_ = nullptr;
-  std::unique_ptr<Maps> maps_;  // null if the kernel takes addresses
+  std::unique_ptr<Maps> maps_;           // null if the kernel takes addresses
+  unsigned resident_ = 0;                // blocks that stay on the multiprocessors
+  std::optional<BlockCounter> tickets_;  // of blocks that ask for their next tile
 };
 
 }  // namespace gvb

@@ -69,7 +69,7 @@ class Run {
     for (unsigned i = 0; i < request.batches; ++i)
       batches.push_back(time_with_clock(session_, timer_, launches, launch, rate.sm_clock_mhz));
     timer_.check_events(batches, "attention", launch);
-    counter_.check(launched_ * attention_.blocks(), "cuLaunchKernel");
+    counter_.check(launched_ * attention_.tiles(), "cuLaunchKernel");
     for (const LaunchBatch& batch : batches) rate.launch_ns.push_back(batch.launch_ns());
     rate.launches = launches;
     rate.variant = attention_.variant();

@@ -184,7 +184,7 @@ void Decoder::attend(const Pass& pass, const CachePages& cache) {
   Attention& attention = prompt_attention_.at(pass.rows.count / pass.rows.per_sequence);
   attention.launch(stream_.get(), {q_.get(), prompt_keys_.get(), prompt_values_.get(), attended_.get()},
                    counter_.get());
-  blocks_ += attention.blocks();
+  blocks_ += attention.tiles();
 }
 
 void Decoder::run_layers(const Pass& pass) {

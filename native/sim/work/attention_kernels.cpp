@@ -63,6 +63,7 @@ bool read_maps(Attending& its, const Arguments& arguments) {
     if (described == nullptr) return false;
     *addresses[i] = described->address;
     if (i == 1) its.kv_heads = described->dimensions[1];
+    if (i == 0) its.batch = described->dimensions[3];
   }
   return true;
 }
@@ -74,19 +75,23 @@ Plan plan_attention_forward(Number number, unsigned width, AttentionVariant vari
   Attending its{};
   its.number = number;
   its.width = width;
-  its.heads = geometry.grid[1];
-  its.batch = geometry.grid[2];
   its.counter = arguments.get<uint64_t>(4);
-  its.length = arguments.get<unsigned>(5);
+  auto tiles = static_cast<uint64_t>(blocks_of(geometry));
   Plan plan;
   if (variant == AttentionVariant::kSm90) {
     if (!read_maps(its, arguments)) {
       plan.fault = kOutOfBounds;
       return plan;
     }
-    its.causal = arguments.get<unsigned>(7) != 0;
-    its.scale = arguments.get<float>(8);
+    its.length = arguments.get<unsigned>(6);
+    its.heads = arguments.get<unsigned>(7);
+    tiles = arguments.get<unsigned>(9);
+    its.causal = arguments.get<unsigned>(10) != 0;
+    its.scale = arguments.get<float>(11);
   } else {
+    its.heads = geometry.grid[1];
+    its.batch = geometry.grid[2];
+    its.length = arguments.get<unsigned>(5);
     uint64_t* const addresses[] = {&its.q, &its.k, &its.v, &its.out};
     for (size_t i = 0; i < 4; ++i) *addresses[i] = arguments.get<uint64_t>(i);
     its.kv_heads = arguments.get<unsigned>(7);
@@ -108,7 +113,7 @@ Plan plan_attention_forward(Number number, unsigned width, AttentionVariant vari
     for (size_t sequence = 0; sequence < its.batch; ++sequence)
       for (size_t head = 0; head < its.heads; ++head) attend_head(its, sequence, head);
   };
-  if (its.counter != 0) count_blocks(&plan, its.counter, geometry);
+  if (its.counter != 0) count(&plan, its.counter, tiles);
   return plan;
 }
 

@@ -243,16 +243,16 @@ const Kernel kKernels[] = {
      {8, 8, 8, 8, 8, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm80, Number::kBf16, 128>},
     {"gvb_attention_sm90_f16_d64",
-     {128, 128, 128, 128, 8, 4, 4, 4, 4},
+     {128, 128, 128, 128, 8, 8, 4, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm90, Number::kF16, 64>},
     {"gvb_attention_sm90_f16_d128",
-     {128, 128, 128, 128, 8, 4, 4, 4, 4},
+     {128, 128, 128, 128, 8, 8, 4, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm90, Number::kF16, 128>},
     {"gvb_attention_sm90_bf16_d64",
-     {128, 128, 128, 128, 8, 4, 4, 4, 4},
+     {128, 128, 128, 128, 8, 8, 4, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm90, Number::kBf16, 64>},
     {"gvb_attention_sm90_bf16_d128",
-     {128, 128, 128, 128, 8, 4, 4, 4, 4},
+     {128, 128, 128, 128, 8, 8, 4, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm90, Number::kBf16, 128>},
     {"gvb_checksum", {8, 8, 8}, plan_checksum},
     {"gvb_skinny_fma_f16", {8, 8, 8, 8, 8, 8, 4, 4, 4}, plan_skinny<Number::kF16, Cores::kCuda>},
@@ -302,10 +302,14 @@ double waves(const Geometry& geometry, const CardSettings& card) {
 
 void add(uint64_t counter, uint64_t count) { *reinterpret_cast<uint64_t*>(counter) += count; }
 
-void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry) {
+void count(Plan* plan, uint64_t counter, uint64_t by) {
   // Listed as read, not written: otherwise unread results could be dropped only if the counter were overwritten too.
   plan->touches.push_back({counter, 8, 8, Access::kRead});
-  plan->counts.push_back({counter, static_cast<uint64_t>(blocks_of(geometry))});
+  plan->counts.push_back({counter, by});
+}
+
+void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry) {
+  count(plan, counter, static_cast<uint64_t>(blocks_of(geometry)));
 }
 
 void publish_stamp(uint64_t slot, uint64_t value) {

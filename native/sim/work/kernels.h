@@ -90,7 +90,9 @@ Blocks block_slots_of(const Geometry& geometry, const CardSettings& card);
 double waves(const Geometry& geometry, const CardSettings& card);
 
 void add(uint64_t counter, uint64_t count);
-// Every block adds 1 to `counter`, even if the kernel's results are never computed.
+// The kernel adds to `counter`, even if its results are never computed.
+void count(Plan* plan, uint64_t counter, uint64_t by);
+// Every block adds 1.
 void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry);
 void publish_stamp(uint64_t slot, uint64_t value);
 
