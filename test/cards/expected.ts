@@ -76,6 +76,18 @@ export const WITHOUT_LIMITS: Reasons = {
 };
 
 const NO_LINK = 'NVML reports no PCIe link';
+const NO_CHECKPOINT =
+  'checkpoint of a process returned CUDA_ERROR_OUT_OF_MEMORY (2): the driver checkpoints no process on a MIG instance.';
+
+const ON_INSTANCES: Reasons = {
+  'CKPT-001': NO_CHECKPOINT,
+  'CKPT-002': NO_CHECKPOINT,
+  'CKPT-003': NO_CHECKPOINT,
+  'CKPT-004': NO_CHECKPOINT,
+  'CKPT-005': NO_CHECKPOINT,
+  'CKPT-006': NO_CHECKPOINT,
+  'CKPT-009': 'the driver checkpoints no process here: checkpoint: CUDA_ERROR_OUT_OF_MEMORY (2)',
+};
 
 /** Besides, on some cards. */
 export const ON_CARDS: Readonly<Record<string, Reasons>> = {
@@ -90,6 +102,7 @@ export const ON_CARDS: Readonly<Record<string, Reasons>> = {
     ...{ 'PCIE-001': NO_LINK, 'PCIE-002': NO_LINK, 'PCIE-003': NO_LINK, 'PCIE-004': NO_LINK },
     'CKPT-005': "the coordinator's NVML does not list the targets",
   },
+  ...Object.fromEntries(CARDS.flatMap(({ sim }) => (sim.includes(',mig=') ? [[sim, ON_INSTANCES]] : []))),
 };
 
 /** The beginning of the reason for which a metric is unsupported on a card; null: it has a number there. */

@@ -11,6 +11,7 @@ import { keptBytes } from '../../environment/process-tree.js';
 import { BenchError } from '../../errors/bench-error.js';
 import { UTILITY } from '../../checkpoint/utility-name.js';
 import type { CheckpointAnswer, CheckpointCall, CheckpointHold, CheckpointVerified } from '../../native/addon-types.js';
+import { isInstance } from '../../results/cards.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 import { loaderPath } from '../../systems/process/loader-path.js';
 import { SOLE_TENANT } from '../../systems/system.js';
@@ -65,12 +66,22 @@ const REFUSALS: Readonly<Record<string, string>> = {
   'checkpoint 801': 'the driver does not checkpoint such a process',
 };
 
+/** The same where the GPU is a MIG instance; on a whole card the host has too little memory. Source: cuda-checkpoint issue 42. */
+const ON_INSTANCES: Readonly<Record<string, string>> = {
+  'checkpoint 2': 'the driver checkpoints no process on a MIG instance',
+};
+
 /** Why a call did not succeed: FUNCTION_MISSING if the driver refuses what it does not support or allow. */
-async function refusalOf(call: CheckpointCall, worker: Worker, { code, name }: CheckpointAnswer): Promise<BenchError> {
+async function refusalOf(
+  call: CheckpointCall,
+  worker: Worker,
+  { code, name }: CheckpointAnswer,
+  isOnInstance: boolean,
+): Promise<BenchError> {
   const text = `${call} of a process returned ${name} (${code})`;
   const ending = await endingInCall(worker);
   if (ending) return new BenchError('INVALID_RESULT', `${text}: the process ${ending.how} in this call.`);
-  const refusal = REFUSALS[`${call} ${code}`];
+  const refusal = REFUSALS[`${call} ${code}`] ?? (isOnInstance ? ON_INSTANCES[`${call} ${code}`] : undefined);
   return refusal === undefined
     ? new BenchError('INVALID_RESULT', `${text}.`)
     : new BenchError('FUNCTION_MISSING', `${text}: ${refusal}.`);
@@ -92,6 +103,11 @@ export class TargetStudy {
     this.controller = new Controller(native, target);
     this.#launcher = guardedBy(this.#guardian, context.card?.uuid ?? null);
     this.#start = start;
+  }
+
+  get #isOnInstance(): boolean {
+    const { card } = this.#context;
+    return card !== null && isInstance(card.uuid);
   }
 
   /** A target that holds so many bytes and has not been locked yet. `start`: that of another tenant. */
@@ -122,7 +138,7 @@ export class TargetStudy {
   /** Rejects if the driver refuses. */
   async call(call: CheckpointCall, worker: Worker, bytes: number): Promise<Called> {
     const answer = await this.answer(call, worker, bytes);
-    if (answer.code !== 0) throw await refusalOf(call, worker, answer);
+    if (answer.code !== 0) throw await refusalOf(call, worker, answer, this.#isOnInstance);
     const { calledNs, tookNs } = answer;
     return { tookNs, fromNs: calledNs, toNs: calledNs + tookNs };
   }
