@@ -72,8 +72,8 @@ export class MpsSystem extends Profile {
   /** Every running tenant, with its partition of the SMs. */
   readonly #living = new Map<number, string | null>();
   readonly #groups = new Map<number, Promise<Group>>();
-  /** Sets limits of cgroups; null: it is not there, or none are wanted. */
-  readonly #smi: string | null;
+  /** The nvidia-smi that sets limits of cgroups; null: their files do, or none are wanted. */
+  #smi: string | null;
   #setter: LimitSetter | null = null;
   #groupGuardian: CleanUpGuardian | null = null;
   #features: string | null = null;
@@ -215,7 +215,9 @@ export class MpsSystem extends Profile {
         'SYSTEM',
         `Expected a directory of at most ${LONGEST_DIRECTORY} characters for the MPS daemon but received ${directory}: set TMPDIR to a shorter one.`,
       );
-    // What this machine's programs know says nothing of a simulated driver.
+    // What this machine's programs know says nothing of a simulated driver, and files stand in for its cgroups.
+    const { groups = null } = this.#options;
+    if (run.target.simulatedDriver !== null && groups !== null && whyNoDmem(groups) === null) this.#smi = null;
     if (run.target.simulatedDriver === null)
       this.#features = featureText(await mpsFeatures(this.#path, this.#options.groups ?? undefined));
   }
@@ -250,12 +252,11 @@ export class MpsSystem extends Profile {
   }
 
   #limitSetter(): LimitSetter {
-    const { target, gpu } = this.prepared.run;
-    const { groups } = this.#options;
-    const root = groups ?? CGROUPS;
-    // Files stand in for the cgroups of a simulated driver, of which no program of this machine knows.
-    const isFiles = this.#smi === null || (target.simulatedDriver !== null && whyNoDmem(root) === null);
-    this.#setter ??= isFiles ? dmemFiles(root, gpu.pciBusId) : driverLimits(this.#smi, this.#path, gpu.uuid);
+    const { gpu } = this.prepared.run;
+    this.#setter ??=
+      this.#smi === null
+        ? dmemFiles(this.#options.groups ?? CGROUPS, gpu.pciBusId)
+        : driverLimits(this.#smi, this.#path, gpu.uuid);
     return this.#setter;
   }
 
