@@ -15,9 +15,9 @@ using abi::CUresult;
 
 namespace {
 
-class Filling {
+class Filler {
  public:
-  Filling(DeviceSession& session, const MemoryFillRequest& request, FillBatch& batch, HeldMemory& held)
+  Filler(DeviceSession& session, const MemoryFillRequest& request, FillBatch& batch, HeldMemory& held)
       : session_(session), request_(request), batch_(batch), held_(held), sizes_(batch.path->sizes()) {}
 
   MemoryFill run() {
@@ -83,7 +83,7 @@ constexpr unsigned kLeastRefusals = 20;
 MemoryFill fill_memory(DeviceSession& session, const MemoryFillRequest& request) {
   auto path = make_path(session, request.path);
   HeldMemory& held = session.kept<HeldMemory>();
-  return Filling(session, request, held.begin(std::move(path)), held).run();
+  return Filler(session, request, held.begin(std::move(path)), held).run();
 }
 
 MemoryReleased release_memory(DeviceSession& session) { return session.kept<HeldMemory>().release(); }
