@@ -230,11 +230,12 @@ describe.concurrent('mps', () => {
   it('clears the soft limits of a run that was killed', async () => {
     const root = emptyFolder();
     const { path, calls } = pathWithLimits();
+    const temporary = emptyFolder();
     const system = `mps:memory=6GiB,soft=4GiB,enforcer=cgroup,cgroup=${root}`;
     const more = ['--iterations', '100000', '--system', system, '--system', 'native'];
     const run = start(
       ['compare', 'OH-001', '--simulate', ...more, '--output', join(emptyFolder(), 'out')],
-      { PATH: path, TMPDIR: emptyFolder() },
+      { PATH: path, TMPDIR: temporary },
       `${sim},memory_mib=8192,dmem=${root}`,
     );
     await passing(() =>
@@ -244,6 +245,7 @@ describe.concurrent('mps', () => {
     await run.done;
     await passing(() => expect(readdirSync(root)).toEqual([]));
     expect(calls().at(-1)).toMatch(/^max 0 gvb-/);
+    await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
   });
 
   it('waits for the processes of a cgroup, and leaves those of other systems alone', async () => {

@@ -225,6 +225,9 @@ it('reads capacities in the root cgroup, the only one that has them', async () =
 it('files that look like a cgroup are refused on a real driver', () => {
   const folder = temporaryFolder();
   expect(() => expectCgroup(folder, false)).toThrow(/is no cgroup: it is not in a file system of type cgroup2/);
+  expect(() => expectCgroup(join(folder, 'none'), false)).toThrow(
+    /^layer not active: the cgroup .*none cannot be read: ENOENT/,
+  );
   expect(() => expectCgroup(folder, true)).not.toThrow();
 });
 

@@ -53,9 +53,17 @@ export const textOf = (file: string): string | null => {
   }
 };
 
+function fileSystemOf(folder: string): number {
+  try {
+    return statfsSync(folder).type;
+  } catch (error) {
+    throw new NotActive(`the cgroup ${folder} cannot be read: ${messageOf(error)}`);
+  }
+}
+
 /** Files that only look like a cgroup limit nothing; the simulated driver reads such files. */
 export function expectCgroup(folder: string, isSimulated: boolean): void {
-  if (isSimulated || statfsSync(folder).type === CGROUP_FILE_SYSTEM) return;
+  if (isSimulated || fileSystemOf(folder) === CGROUP_FILE_SYSTEM) return;
   throw new NotActive(`${folder} is no cgroup: it is not in a file system of type cgroup2, so nothing obeys its files`);
 }
 
