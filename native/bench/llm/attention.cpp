@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "bench/block_counter.h"
 #include "bench/kept_modules.h"
 #include "bench/llm/tensor_map.h"
 #include "kernels/ptx.h"
@@ -59,8 +60,12 @@ const AttentionKernel& kernel_of(const AttentionKernel (&kernels)[4], const Atte
 
 }  // namespace
 
-// Aligned like the kernel's parameters.
-struct Attention::Maps {
+// The maps are of the operands, for TMA, and aligned like the kernel's parameters.
+struct Attention::Resident {
+  explicit Resident(const DeviceSession& session) : blocks(multiprocessors_of(session)), tickets(session.cuda) {}
+
+  const unsigned blocks;
+  const BlockCounter tickets;  // of blocks that ask for their next tile
   Operands of{};
   abi::CUtensorMap q, k, v, out;
 };
@@ -80,10 +85,7 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   const AttentionKernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
   kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
   allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
-  if (!hopper) return;
-  maps_ = std::make_unique<Maps>();
-  resident_ = multiprocessors_of(session);
-  tickets_.emplace(cuda_);
+  if (hopper) resident_ = std::make_unique<Resident>(session);
 }
 
 double Attention::flops() const {
@@ -92,13 +94,8 @@ double Attention::flops() const {
   return 4.0 * shape_.batch * shape_.heads * pairs * shape_.head_dim;
 }
 
-uint64_t Attention::tiles() const {
-  const uint64_t tiles = (shape_.length + tile_.queries - 1) / tile_.queries;
-  return tiles * shape_.heads * shape_.batch;
-}
-
 void Attention::describe(const Operands& operands) {
-  const Operands& of = maps_->of;
+  const Operands& of = resident_->of;
   if (of.q == operands.q && of.k == operands.k && of.v == operands.v && of.out == operands.out) return;
   const auto map = [&](abi::CUdeviceptr address, unsigned heads, unsigned tokens) {
     const uint64_t width = shape_.head_dim, row = width * heads, sequence = row * shape_.length;
@@ -106,11 +103,11 @@ void Attention::describe(const Operands& operands) {
         cuda_, address, shape_.number,
         {{width, 1, 64}, {heads, width, 1}, {shape_.length, row, tokens}, {shape_.batch, sequence, 1}});
   };
-  maps_->q = map(operands.q, shape_.heads, tile_.queries);
-  maps_->k = map(operands.k, shape_.kv_heads, tile_.keys);
-  maps_->v = map(operands.v, shape_.kv_heads, tile_.keys);
-  maps_->out = map(operands.out, shape_.heads, kSm90QueriesOfWarpgroup);
-  maps_->of = operands;
+  resident_->q = map(operands.q, shape_.heads, tile_.queries);
+  resident_->k = map(operands.k, shape_.kv_heads, tile_.keys);
+  resident_->v = map(operands.v, shape_.kv_heads, tile_.keys);
+  resident_->out = map(operands.out, shape_.heads, kSm90QueriesOfWarpgroup);
+  resident_->of = operands;
 }
 
 void Attention::launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter) {
@@ -118,19 +115,19 @@ void Attention::launch(abi::CUstream stream, const Operands& operands, abi::CUde
   AttentionShape shape = shape_;
   unsigned group = shape.heads / shape.kv_heads, causal = shape.causal ? 1 : 0;
   auto scale = static_cast<float>(kLog2E / std::sqrt(double{1} * shape.head_dim));
-  if (!maps_) {
+  if (!resident_) {
     Operands at = operands;
     void* parameters[] = {&at.q,         &at.k,        &at.v,           &at.out, &counter,
                           &shape.length, &shape.heads, &shape.kv_heads, &causal, &scale};
-    const unsigned of_head = (shape_.length + tile_.queries - 1) / tile_.queries;
-    return launch(stream, {of_head, shape_.heads, shape_.batch}, parameters);
+    return launch(stream, {tiles_of_head(), shape.heads, shape.batch}, parameters);
   }
   describe(operands);
-  abi::CUdeviceptr tickets = tickets_->device();
+  Resident& its = *resident_;
+  abi::CUdeviceptr tickets = its.tickets.device();
   auto all = static_cast<unsigned>(tiles());
-  void* parameters[] = {&maps_->q,     &maps_->k,    &maps_->v, &maps_->out, &counter, &tickets,
-                        &shape.length, &shape.heads, &group,    &all,        &causal,  &scale};
-  launch(stream, {std::min(all, resident_), 1, 1}, parameters);
+  void* parameters[] = {&its.q,        &its.k,       &its.v, &its.out, &counter, &tickets,
+                        &shape.length, &shape.heads, &group, &all,     &causal,  &scale};
+  launch(stream, {std::min(all, its.blocks), 1, 1}, parameters);
 }
 
 void Attention::launch(abi::CUstream stream, const std::array<unsigned, 3>& grid, void** parameters) const {

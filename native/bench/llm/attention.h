@@ -4,9 +4,7 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 
-#include "bench/block_counter.h"
 #include "bench/device_session.h"
 #include "bench/llm/number.h"
 #include "kernels/attention_shape.h"
@@ -32,7 +30,7 @@ class Attention {
   // Multiplications and additions per launch: 4 · D for each visible pair of a query and a key.
   double flops() const;
   // What a launch adds to its counter: a tile of queries of a head each.
-  uint64_t tiles() const;
+  uint64_t tiles() const { return uint64_t{tiles_of_head()} * shape_.heads * shape_.batch; }
 
   // [batch][token][head][head_dim], 16-byte aligned; k and v have kv_heads.
   struct Operands {
@@ -43,8 +41,9 @@ class Attention {
   void launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter = 0);
 
  private:
-  struct Maps;  // of the operands, for TMA
+  struct Resident;  // what blocks need that stay on their multiprocessors
 
+  unsigned tiles_of_head() const { return (shape_.length + tile_.queries - 1) / tile_.queries; }
   void describe(const Operands& operands);
   void launch(abi::CUstream stream, const std::array<unsigned, 3>& grid, void** parameters) const;
 
@@ -53,9 +52,7 @@ class Attention {
   AttentionTile tile_{};
   const char* variant_ = "";
   abi::CUfunction kernel_ = nullptr;
-  std::unique_ptr<Maps> maps_;           // null if the kernel takes addresses
-  unsigned resident_ = 0;                // blocks that stay on the multiprocessors
-  std::optional<BlockCounter> tickets_;  // of blocks that ask for their next tile
+  std::unique_ptr<Resident> resident_;  // null if each block has one tile
 };
 
 }  // namespace gvb
