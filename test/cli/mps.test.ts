@@ -163,26 +163,28 @@ describe.concurrent('mps', () => {
     await passing(() => expect(processesOf(run.mark)).toEqual([]));
   });
 
-  it('removes the cgroups of its tenants when the run is killed', async () => {
-    const root = cgroupRoot(`nvidia/0000:01:00.0/vidmem ${2 ** 33}`);
+  /** Kills a run whose tenant has a process in a cgroup below `root` with that name. */
+  async function killInCgroup(system: string, root: string, path: string, members: RegExp): Promise<void> {
     const temporary = emptyFolder();
-    const system = `mps:memory=6GiB,enforcer=cgroup,cgroup=${root}`;
-    const more = ['--iterations', '100000', '--system', system, '--system', 'native'];
+    const left = readdirSync(root);
+    const limited = `${system},enforcer=cgroup,cgroup=${root}`;
+    const more = ['--iterations', '100000', '--system', limited, '--system', 'native'];
     const run = start(
       ['compare', 'OH-001', '--simulate', ...more, '--output', join(emptyFolder(), 'out')],
-      { PATH: pathWithMps(), TMPDIR: temporary },
+      { PATH: path, TMPDIR: temporary },
       `${sim},memory_mib=8192,dmem=${root}`,
     );
-    // The group has its first process: a tenant runs.
-    await passing(() =>
-      expect(readdirSync(root, { recursive: true })).toContainEqual(
-        expect.stringMatching(/^gvb-\w+-mps-\d+\.\d+\/cgroup\.procs$/),
-      ),
-    );
+    await passing(() => expect(readdirSync(root, { recursive: true })).toContainEqual(expect.stringMatching(members)));
     run.child.kill('SIGKILL');
     await run.done;
-    await passing(() => expect(readdirSync(root)).toEqual(['dmem.capacity']));
+    await passing(() => expect(readdirSync(root)).toEqual(left));
     await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
+  }
+
+  it('removes the cgroups of its tenants when the run is killed', async () => {
+    const root = cgroupRoot(`nvidia/0000:01:00.0/vidmem ${2 ** 33}`);
+    await killInCgroup('mps:memory=6GiB', root, pathWithMps(), /^gvb-\w+-mps-\d+\.\d+\/cgroup\.procs$/);
+    expect(readdirSync(root)).toEqual(['dmem.capacity']);
   });
 
   it('proves limits by nvidia-smi where the kernel has no dmem, and clears soft ones before their cgroups go', async () => {
@@ -230,22 +232,9 @@ describe.concurrent('mps', () => {
   it('clears the soft limits of a run that was killed', async () => {
     const root = emptyFolder();
     const { path, calls } = pathWithLimits();
-    const temporary = emptyFolder();
-    const system = `mps:memory=6GiB,soft=4GiB,enforcer=cgroup,cgroup=${root}`;
-    const more = ['--iterations', '100000', '--system', system, '--system', 'native'];
-    const run = start(
-      ['compare', 'OH-001', '--simulate', ...more, '--output', join(emptyFolder(), 'out')],
-      { PATH: path, TMPDIR: temporary },
-      `${sim},memory_mib=8192,dmem=${root}`,
-    );
-    await passing(() =>
-      expect(readdirSync(root, { recursive: true })).toContainEqual(expect.stringMatching(/\/cgroup\.procs$/)),
-    );
-    run.child.kill('SIGKILL');
-    await run.done;
-    await passing(() => expect(readdirSync(root)).toEqual([]));
+    await killInCgroup('mps:memory=6GiB,soft=4GiB', root, path, /^gvb-\w+-mps-\d+\.\d+\.\d+\/cgroup\.procs$/);
+    expect(readdirSync(root)).toEqual([]);
     expect(calls().at(-1)).toMatch(/^max 0 gvb-/);
-    await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
   });
 
   it('waits for the processes of a cgroup, and leaves those of other systems alone', async () => {

@@ -10,7 +10,7 @@ import { driverLimits, smiWithLimits } from '../../../lib/systems/kinds/mps/memo
 import {
   dropGroup,
   expectCgroup,
-  isMember,
+  inGroup,
   makeGroup,
   type MemoryLimits,
 } from '../../../lib/systems/kinds/mps/tenant-group.js';
@@ -103,13 +103,13 @@ it('limits memory by a cgroup of the tenant, whose members and limits are read b
   const file = (name: string) => readFileSync(join(own, name), 'utf8');
   expect(file('dmem.max')).toBe('nvidia/0000:3b:00.0/vidmem 4096\n');
   expect(file('dmem.min')).toBe('nvidia/0000:3b:00.0/vidmem 1024\n');
-  const member = () => isMember(process.pid, group).passed;
-  const limits = () => files.findings(own, group.limits);
-  expect(member()).toBeNull();
+  const member = async () => (await inGroup(process.pid, group))[0]?.passed;
+  const limits = async () => (await inGroup(process.pid, group)).slice(1);
+  expect(await member()).toBeNull();
   writeFileSync(join(own, 'cgroup.procs'), `${process.ppid}\n1${process.pid}\n`);
-  expect(member()).toBe(false);
+  expect(await member()).toBe(false);
   writeFileSync(join(own, 'cgroup.procs'), `${process.ppid}\n${process.pid}\n`);
-  expect(member()).toBe(true);
+  expect(await member()).toBe(true);
   expect(await limits()).toMatchObject([{ passed: true }, { passed: true }]);
   writeFileSync(join(own, 'dmem.max'), 'nvidia/0000:3b:00.0/vidmem max\n');
   writeFileSync(join(own, 'dmem.min'), 'nvidia/0000:3b:00.0/vidmem 0\n');
@@ -117,7 +117,7 @@ it('limits memory by a cgroup of the tenant, whose members and limits are read b
     { passed: false, detail: 'max, 4096 was set' },
     { passed: false, detail: '0, 1024 was set' },
   ]);
-  expect(await dropGroup(group, files)).toEqual([]);
+  expect(await dropGroup(group)).toEqual([]);
   expect(existsSync(own)).toBe(false);
 });
 
@@ -127,7 +127,7 @@ it('says what it cannot remove, and touches no file of a cgroup', async () => {
   const files = dmemFiles(root, '00000000:3B:00.0');
   const group = await makeGroup(root, 'gvb-1', { hard: 4096 }, files);
   writeFileSync(join(root, 'gvb-1', 'cgroup.controllers'), 'dmem\n');
-  expect((await dropGroup(group, files))[0]).toContain('was left in place');
+  expect((await dropGroup(group))[0]).toContain('was left in place');
   expect(existsSync(join(root, 'gvb-1', 'dmem.max'))).toBe(true);
 });
 

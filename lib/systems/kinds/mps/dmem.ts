@@ -82,7 +82,7 @@ export function dmemFiles(root: string, pciBusId: string | null): LimitSetter {
           advice: LEAVE_ALONE,
         };
       }),
-    // They go with the group.
-    clear: () => Promise.resolve(),
+    // It goes with the group.
+    clear: () => Promise.resolve(null),
   };
 }

@@ -6,7 +6,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../../errors/message-of.js';
 import { removeGroup } from './remove-group.js';
 
 /** A cgroup remains while it has processes, which a run that was killed leaves to end by themselves. */
@@ -14,7 +13,7 @@ const PATIENCE_MS = 30_000;
 const POLL_MS = 50;
 
 /** The tenant's ID and its limits, hard and soft, which no system's name that begins like this one's looks like. */
-const REST = /^\d+(\.(?<hard>\d+)(\.(?<soft>\d+))?)?$/;
+const REST = /^\d+(\.\d+(?<soft>\.\d+)?)?$/;
 
 const [root = '', prefix = '', smi, gpu = ''] = process.argv.slice(2);
 
@@ -27,17 +26,15 @@ function groups(): string[] {
   }
 }
 
-/** Returns what was left. */
+/** Takes soft limits back. Returns what was left. */
 async function clearLimits(program: string): Promise<string[]> {
   const { driverLimits } = await import('./memory-limits.js');
   const { clear } = driverLimits(program, process.env.PATH ?? '', gpu);
   const left: string[] = [];
   for (const name of groups()) {
-    const { hard, soft } = REST.exec(name.slice(prefix.length))?.groups ?? {};
-    if (soft === undefined) continue;
-    await clear(join(root, name), { hard: Number(hard), soft: Number(soft) }).catch((error: unknown) =>
-      left.push(messageOf(error)),
-    );
+    const hasSoft = REST.exec(name.slice(prefix.length))?.groups?.soft !== undefined;
+    const failure = hasSoft ? await clear(join(root, name)) : null;
+    if (failure !== null) left.push(failure);
   }
   return left;
 }

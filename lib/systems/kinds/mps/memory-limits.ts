@@ -2,27 +2,22 @@
  * Memory limits by `nvidia-smi memory-limits` of driver R615, which keeps them in the kernel's controller dmem or, without one,
  * itself, and reserves soft ones in the cgroups above too. Source: the MPS documentation for R620 ("MPS v3 Memory Partitioning").
  */
-import { readFileSync } from 'node:fs';
 import { inWords } from '../../../config/size.js';
-import { BenchError } from '../../../errors/bench-error.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import { NotActive } from '../../proof/not-active.js';
 import { inPath } from '../../input/in-path.js';
 import { runCommand } from '../../process/command.js';
+import { knowsCommand } from './knows-command.js';
 import { LEAVE_ALONE, type LimitSetter, type MemoryLimits } from './tenant-group.js';
 
 const MIB = 2 ** 20;
 /** NVIDIA's example sets 4000 MiB and reads 4096. */
 const ROUNDING = 0.05;
 
-/** The nvidia-smi of that PATH if it sets memory limits: an older one does not contain the command's name as text. */
+/** The nvidia-smi of that PATH if it sets memory limits. */
 export function smiWithLimits(path: string): string | null {
   const program = inPath('nvidia-smi', path);
-  try {
-    return program !== null && readFileSync(program).includes('memory-limits') ? program : null;
-  } catch {
-    return null;
-  }
+  return program !== null && knowsCommand(program, 'memory-limits') ? program : null;
 }
 
 const mib = (bytes: number): string => `${Math.floor(bytes / MIB)}`;
@@ -64,36 +59,26 @@ function findingsIn(output: string, { hard, soft }: MemoryLimits): Finding[] {
 
 /** `path`: the program's PATH; `gpu`: its UUID. */
 export function driverLimits(program: string, path: string, gpu: string): LimitSetter {
-  const smi = async (folder: string, action: readonly string[]): Promise<string> => {
+  /** `failure`: what went wrong; null: nothing. */
+  const smi = async (folder: string, ...action: string[]): Promise<{ output: string; failure: string | null }> => {
     // The command comes before all options.
     const argv = [program, 'memory-limits', ...action, '-n', folder, '-i', gpu];
     const { exit, how, output } = await runCommand(argv, { environment: { PATH: path }, cwd: '/' });
-    if (exit !== 0) throw new BenchError('SYSTEM', `${argv.join(' ')} ${how}: ${output.trim() || 'no output'}`);
-    return output;
+    const failure = exit === 0 ? null : `${argv.join(' ')} ${how}: ${output.trim() || 'no output'}`;
+    return { output, failure };
   };
-  const set = async (folder: string, soft: string, hard: string): Promise<void> => {
-    await smi(folder, ['--set', '--soft-limit', soft, '--hard-limit', hard]);
-  };
+  const set = async (folder: string, soft: string, hard: string): Promise<string | null> =>
+    (await smi(folder, '--set', '--soft-limit', soft, '--hard-limit', hard)).failure;
   return {
     async set(folder, { hard, soft = 0 }) {
-      try {
-        await set(folder, mib(soft), mib(hard));
-      } catch (error) {
-        if (error instanceof BenchError) throw new NotActive(error.message);
-        throw error;
-      }
+      const failure = await set(folder, mib(soft), mib(hard));
+      if (failure !== null) throw new NotActive(failure);
     },
     async findings(folder, limits) {
-      try {
-        return findingsIn(await smi(folder, ['--get']), limits);
-      } catch (error) {
-        if (!(error instanceof BenchError)) throw error;
-        return [{ proof: 'limits that the driver reports', passed: false, detail: error.message, advice: LEAVE_ALONE }];
-      }
+      const { output, failure } = await smi(folder, '--get');
+      if (failure === null) return findingsIn(output, limits);
+      return [{ proof: 'limits that the driver reports', passed: false, detail: failure, advice: LEAVE_ALONE }];
     },
-    // A soft limit stays reserved in the cgroups above a group that is removed with it.
-    async clear(folder, { soft }) {
-      if (soft !== undefined) await set(folder, '0', 'max');
-    },
+    clear: (folder) => set(folder, '0', 'max'),
   };
 }

@@ -148,15 +148,6 @@ export class MpsDaemon {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
-/** Control programs of drivers before R590 (13.1) do not know the command; newer ones contain its name as text. */
-export function knowsPartitions(control: string): boolean {
-  try {
-    return readFileSync(control).includes('sm_partition');
-  } catch {
-    return false;
-  }
-}
-
 function lastLine(file: string): string {
   try {
     return `Its log ends: ${readFileSync(file, 'utf8').trim().split('\n').at(-1)}`;

@@ -18,18 +18,18 @@ import { local } from '../../../workers/local.js';
 import { dmemFiles, whyNoDmem } from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
-import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
-import { CGROUPS, featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
+import { MpsDaemon, placesOf } from './mps-daemon.js';
+import { featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
 import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
+import { knowsCommand } from './knows-command.js';
 import { driverLimits, smiWithLimits } from './memory-limits.js';
 import {
   dropGroup,
   expectCgroup,
   type Group,
   GROUP_VARIABLE,
+  inGroup,
   inGroups,
-  isMember,
-  type LimitSetter,
   makeGroup,
   type MemoryLimits,
 } from './tenant-group.js';
@@ -57,6 +57,12 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
   startTimeoutMs?: number;
 }
 
+interface WantedGroup {
+  root: string;
+  name: string;
+  limits: MemoryLimits;
+}
+
 export class MpsSystem extends Profile {
   readonly kind = 'mps';
   readonly usesMps = true;
@@ -74,7 +80,6 @@ export class MpsSystem extends Profile {
   readonly #groups = new Map<number, Promise<Group>>();
   /** The nvidia-smi that sets limits of cgroups; null: their files do, or none are wanted. */
   #smi: string | null;
-  #setter: LimitSetter | null = null;
   #groupGuardian: CleanUpGuardian | null = null;
   #features: string | null = null;
   override readonly launcher: Launcher;
@@ -141,13 +146,8 @@ export class MpsSystem extends Profile {
     else if (smPercent !== null && smPercent !== 100)
       limits.push(threadPercentage(device, gpu.multiprocessors, smPercent));
     const group = await this.#groups.get(look.tenant.id);
-    if (memoryBytes !== null && group === undefined)
-      limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
-    if (group !== undefined)
-      limits.push(
-        isMember(description.pid, group),
-        ...(await this.#limitSetter().findings(group.folder, group.limits)),
-      );
+    if (group !== undefined) limits.push(...(await inGroup(description.pid, group)));
+    else if (memoryBytes !== null) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
     return judge(description, look, null, [
       mpsClient(device),
       ownPipes(description.environment, placesOf(this.prepared.directory).CUDA_MPS_PIPE_DIRECTORY),
@@ -215,17 +215,15 @@ export class MpsSystem extends Profile {
         'SYSTEM',
         `Expected a directory of at most ${LONGEST_DIRECTORY} characters for the MPS daemon but received ${directory}: set TMPDIR to a shorter one.`,
       );
+    const groups = this.#options.groups ?? undefined;
     // What this machine's programs know says nothing of a simulated driver, and files stand in for its cgroups.
-    const { groups = null } = this.#options;
-    if (run.target.simulatedDriver !== null && groups !== null && whyNoDmem(groups) === null) this.#smi = null;
-    if (run.target.simulatedDriver === null)
-      this.#features = featureText(await mpsFeatures(this.#path, this.#options.groups ?? undefined));
+    if (run.target.simulatedDriver === null) this.#features = featureText(await mpsFeatures(this.#path, groups));
+    else if (groups !== undefined && whyNoDmem(groups) === null) this.#smi = null;
   }
 
   protected override async end(): Promise<string[]> {
     this.#living.clear();
     this.#groups.clear();
-    this.#setter = null;
     const left = (await this.#groupGuardian?.end()) ?? [];
     this.#groupGuardian = null;
     return [...left, ...(await this.#quit())];
@@ -234,7 +232,11 @@ export class MpsSystem extends Profile {
   async #makeGroup(tenant: Tenant): Promise<void> {
     const wanted = this.#wantedGroup(tenant);
     if (wanted === null) return;
-    const { root, name, limits } = wanted;
+    if (!this.#groups.has(tenant.id)) this.#groups.set(tenant.id, this.#newGroup(wanted));
+    await this.#groups.get(tenant.id);
+  }
+
+  #newGroup({ root, name, limits }: WantedGroup): Promise<Group> {
     const { target, gpu } = this.prepared.run;
     expectCgroup(root, target.simulatedDriver !== null);
     this.#groupGuardian ??= new CleanUpGuardian({
@@ -243,21 +245,8 @@ export class MpsSystem extends Profile {
       environment: { PATH: this.#path },
       what: 'cgroups',
     });
-    let group = this.#groups.get(tenant.id);
-    if (group === undefined) {
-      group = makeGroup(root, name, limits, this.#limitSetter());
-      this.#groups.set(tenant.id, group);
-    }
-    await group;
-  }
-
-  #limitSetter(): LimitSetter {
-    const { gpu } = this.prepared.run;
-    this.#setter ??=
-      this.#smi === null
-        ? dmemFiles(this.#options.groups ?? CGROUPS, gpu.pciBusId)
-        : driverLimits(this.#smi, this.#path, gpu.uuid);
-    return this.#setter;
+    const setter = this.#smi === null ? dmemFiles(root, gpu.pciBusId) : driverLimits(this.#smi, this.#path, gpu.uuid);
+    return makeGroup(root, name, limits, setter);
   }
 
   get #path(): string {
@@ -269,7 +258,7 @@ export class MpsSystem extends Profile {
   }
 
   /** Its name has the limits, so that tenants with others are seen to start differently. Null: no limit by cgroup. */
-  #wantedGroup(tenant: Tenant): { root: string; name: string; limits: MemoryLimits } | null {
+  #wantedGroup(tenant: Tenant): WantedGroup | null {
     const { groups: root = null } = this.#options;
     const { memoryBytes, softMemoryBytes } = this.limits(tenant);
     if (root === null || memoryBytes === null) return null;
@@ -282,7 +271,7 @@ export class MpsSystem extends Profile {
     this.#groups.delete(id);
     // Whoever asked for a group that could not be made was told; its guardian removes what there is of it.
     const group = await making?.catch(() => null);
-    return group ? dropGroup(group, this.#limitSetter()) : [];
+    return group ? dropGroup(group) : [];
   }
 
   /** Ends a daemon that fails to start: left running, it would warm the driver for the other systems. */
@@ -363,6 +352,6 @@ export class MpsSystem extends Profile {
 
 function whyUnavailable(control: string | null, partition: number | undefined): string | null {
   if (control === null) return `${MPS_CONTROL} is not in PATH`;
-  if (partition === undefined || knowsPartitions(control)) return null;
+  if (partition === undefined || knowsCommand(control, 'sm_partition')) return null;
   return `${control} has no command sm_partition: static partitioning needs a control program of 13.1 or newer (driver R590)`;
 }

@@ -35,13 +35,14 @@ export interface LimitSetter {
   set: (folder: string, limits: MemoryLimits) => Promise<void>;
   /** Whether the group has these limits. */
   findings: (folder: string, limits: MemoryLimits) => Promise<Finding[]>;
-  /** What has to be undone before a group is removed; rejects if it could not be. */
-  clear: (folder: string, limits: MemoryLimits) => Promise<void>;
+  /** Takes back a soft limit, which can outlive its group in those above. Returns why it could not be; null: it was. */
+  clear: (folder: string) => Promise<string | null>;
 }
 
 export interface Group {
   folder: string;
   limits: MemoryLimits;
+  setter: LimitSetter;
 }
 
 /** Null: the file cannot be read. */
@@ -76,14 +77,13 @@ export async function makeGroup(root: string, name: string, limits: MemoryLimits
     throw new NotActive(`no group can be made in ${root} (as root): ${messageOf(error)}`);
   }
   await setter.set(folder, limits);
-  return { folder, limits };
+  return { folder, limits, setter };
 }
 
 /** Returns what was left. */
-export async function dropGroup({ folder, limits }: Group, setter: LimitSetter): Promise<string[]> {
-  const left: string[] = [];
-  await setter.clear(folder, limits).catch((error: unknown) => left.push(messageOf(error)));
-  return [...left, ...removeGroup(folder)];
+export async function dropGroup({ folder, limits, setter }: Group): Promise<string[]> {
+  const failure = limits.soft === undefined ? null : await setter.clear(folder);
+  return [...(failure === null ? [] : [failure]), ...removeGroup(folder)];
 }
 
 /** Moves a process into its group as soon as it is started; a proof reads where it is. */
@@ -103,8 +103,13 @@ export const inGroups: Launcher = {
   },
 };
 
-/** Whether the group lists the process. */
-export function isMember(pid: number, { folder }: Group): Finding {
+/** Whether the group lists the process and has its limits. */
+export const inGroup = async (pid: number, group: Group): Promise<Finding[]> => [
+  isMember(pid, group),
+  ...(await group.setter.findings(group.folder, group.limits)),
+];
+
+function isMember(pid: number, { folder }: Group): Finding {
   const members = textOf(join(folder, MEMBERS));
   return {
     proof: 'the process is in the cgroup of its tenant',
