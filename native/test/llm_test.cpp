@@ -165,28 +165,19 @@ GemmRatesRequest gemm_request(unsigned side) {
   GemmRatesRequest request;
   request.side = side;
   request.rounds = 2;
-  request.least_launches = 30;  // a batch that is long beside a delay of the host
+  request.least_launches = 30;
   request.seed = 5;
   return request;
 }
 
-// A busy machine delays the host beside the device: what is then refused is measured again.
-GemmRates undisturbed_gemm(DeviceSession& session, unsigned side) {
-  constexpr int kMostTimes = 5;
-  for (int time = 1;; ++time) {
-    try {
-      return measure_gemm(session, gemm_request(side));
-    } catch (const Failure& failure) {
-      const bool disturbed = std::string(failure.what()).find("the events around") == 0;
-      if (!disturbed || time == kMostTimes) throw;
-    }
-  }
-}
+// With edges of tiles, and so large that a launch takes the device longer than the host, also one that a sanitizer
+// slows down. The simulator computes only the elements that are read.
+constexpr unsigned kEdges = 8208;
 
-// Every format of the card, at a size with edges, and the sampled parts at the real size.
+// Every format of the card.
 void test_gemm(DeviceSession& session) {
-  for (const unsigned side : {288u, 4096u}) {
-    const GemmRates rates = undisturbed_gemm(session, side);
+  for (const unsigned side : {kEdges, 8192u}) {
+    const GemmRates rates = measure_gemm(session, gemm_request(side));
     CHECK_EQUAL(rates.rates.size(), size_t{4});
     CHECK(rates.compute_capability == "9.0" && rates.multiprocessors == 132);
     for (const GemmRate& rate : rates.rates) {
@@ -237,7 +228,7 @@ void test_gemm_of_layers(DeviceSession& session) {
           if (shared > 0 && ++launches % 5 == 0) return abi::CUDA_SUCCESS;
           return real_launch(kernel, x, y, z, a, b, c, shared, stream, values, extra);
         });
-    const std::string message = message_of([&] { measure_gemm(session, gemm_request(288)); });
+    const std::string message = message_of([&] { measure_gemm(session, gemm_request(kEdges)); });
     CHECK(message.find("the device ran") != std::string::npos);
   }
   {
@@ -250,7 +241,7 @@ void test_gemm_of_layers(DeviceSession& session) {
           void* swapped[] = {values[1], values[1], values[2], values[3], values[4], values[5], values[6]};
           return real_launch(kernel, x, y, z, a, b, c, shared, stream, swapped, extra);
         });
-    GemmRatesRequest request = gemm_request(288);
+    GemmRatesRequest request = gemm_request(kEdges);
     request.number = Number::kF32;
     const std::string message = message_of([&] { measure_gemm(session, request); });
     CHECK(message.find("differs from double precision") != std::string::npos);
