@@ -13,8 +13,12 @@ import { measureFunction } from '../core/measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
 
-/** The side of the matrices: the largest that takes at most half of the memory. */
-const SIDES = [4096, 2048, 1024] as const;
+/**
+ * The side of the matrices: the largest of which all take at most three quarters of the memory. Smaller ones would
+ * leave multiprocessors of a large GPU without work, and take less time than a launch.
+ */
+const SIDES = [4096, 2048] as const;
+const MOST_OF_MEMORY = 0.75;
 /** Three matrices with 4 bytes per number, six with 2 bytes, two with 1 and one with 2. */
 const BYTES_OF_ALL = 28;
 /** Loads the kernels, and shows which formats the GPU supports. */
@@ -216,8 +220,11 @@ export const mixedPrecision: MetricDefinition<MixedPrecisionDetails> = {
   async measure(context) {
     const session = await context.session();
     const { limit } = await memoryRoom(session);
-    const side = SIDES.find((each) => BYTES_OF_ALL * each ** 2 <= limit / 2);
-    if (side === undefined) return unsupported(`half of ${formatBytes(limit)} holds no matrices to measure`);
+    const side = SIDES.find((each) => BYTES_OF_ALL * each ** 2 <= limit * MOST_OF_MEMORY);
+    if (side === undefined) {
+      const least = formatBytes(Math.ceil((BYTES_OF_ALL * Math.min(...SIDES) ** 2) / MOST_OF_MEMORY));
+      return unsupported(`matrices that fill a GPU need ${least} of free memory, and there are ${formatBytes(limit)}`);
+    }
     const first = await ask(session, context.options.seed, FIRST);
     const missing = ['fp16', 'fp32'].flatMap(
       (wanted) => first.rates.find(({ number }) => number === wanted)?.unsupported ?? [],
