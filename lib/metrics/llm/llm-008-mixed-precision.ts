@@ -15,12 +15,13 @@ import { formatBytes } from '../../results/text/format-bytes.js';
 
 /**
  * The side of the matrices: the largest of which all take at most three quarters of the memory. Smaller ones would
- * leave multiprocessors of a large GPU without work, and take less time than a launch.
+ * leave multiprocessors of a large GPU without work, and could take less time than their launch.
  */
 const SIDES = [4096, 2048] as const;
 const MOST_OF_MEMORY = 0.75;
 /** Three matrices with 4 bytes per number, six with 2 bytes, two with 1 and one with 2. */
 const BYTES_OF_ALL = 28;
+const freeBytesFor = (side: number): number => Math.ceil((BYTES_OF_ALL * side ** 2) / MOST_OF_MEMORY);
 /** Loads the kernels, and shows which formats the GPU supports. */
 const FIRST = { side: 256, leastLaunches: 1, leastNs: 0 } as const;
 const SANITY_SIDE = 10_000;
@@ -220,9 +221,9 @@ export const mixedPrecision: MetricDefinition<MixedPrecisionDetails> = {
   async measure(context) {
     const session = await context.session();
     const { limit } = await memoryRoom(session);
-    const side = SIDES.find((each) => BYTES_OF_ALL * each ** 2 <= limit * MOST_OF_MEMORY);
+    const side = SIDES.find((each) => freeBytesFor(each) <= limit);
     if (side === undefined) {
-      const least = formatBytes(Math.ceil((BYTES_OF_ALL * Math.min(...SIDES) ** 2) / MOST_OF_MEMORY));
+      const least = formatBytes(freeBytesFor(Math.min(...SIDES)));
       return unsupported(`matrices that fill a GPU need ${least} of free memory, and there are ${formatBytes(limit)}`);
     }
     const first = await ask(session, context.options.seed, FIRST);
