@@ -15,9 +15,10 @@ const GUARDIANS = [
 
 /**
  * Modules that are loaded together form one file, with everything that they import and that is in no earlier group: each package that
- * another process than a command needs, the requests of every worker, what commands and measurements share, what guardians need, the parsing of a command line, what
- * the import of the library needs, what it lists, what measurements share, each metric that a worker measures itself, the list of metrics,
- * those that start processes, the common code of all commands that measure, and the reports of a result directory.
+ * another process than a command needs, what a command needs before it knows whether it starts, the requests of every worker, what
+ * commands and measurements share, what guardians need, the parsing of a command line, what the import of the library needs, what it
+ * lists, what measurements share, each metric that a worker measures itself, the list of metrics, those that start processes, the common
+ * code of all commands that measure, and the reports of a result directory.
  */
 export function groupsOf(dist) {
   const inWorker = importsOf(dist, 'metrics/in-worker', ON_DEMAND);
@@ -26,6 +27,7 @@ export function groupsOf(dist) {
     test: new RegExp(`/node_modules/${name}/`),
   }));
   const own = [
+    ['start', ...importsOf(dist, 'cli/main', STATIC)],
     [
       'worker',
       'native/confined',

@@ -4,6 +4,7 @@ import { unitsIn } from '../results/text/quantity.js';
 import { type Cell, medianOf, type Row, rowsOf, type View } from '../results/view.js';
 import { impossibleNumber } from '../saved/plausible.js';
 import { nameOfLabel } from '../systems/system-name.js';
+import { numberAt } from './detail.js';
 import type { StepOutcome } from './study-record.js';
 import type { Study, StudyCard, StudyRow, StudyTable } from './study-settings.js';
 
@@ -79,14 +80,14 @@ function cellOf(row: StudyRow, column: string, system: string, found: Found): Ro
   if ('reason' in found) return { ...none, reason: found.reason };
   const cell = found.row.cells.find((each) => nameOfLabel(each.system) === system);
   if (!cell) return { ...none, reason: `no system ${system} was measured` };
-  const factor = unitsIn(found.row.unit, row.unit);
+  const factor = row.detail === undefined ? unitsIn(found.row.unit, row.unit) : 1;
   if (factor === null) return { ...none, reason: `${found.row.id} is in ${found.row.unit}, not in ${row.unit}` };
-  const { value, ci95, reason } = numberOf(cell, row.stat);
+  const { value, ci95, reason } = numberOf(cell, row);
   return {
     ...none,
     value: value === null ? null : value * factor,
     ci95: ci95 && [ci95[0] * factor, ci95[1] * factor],
-    ...(row.stat === undefined && ratioOf(cell, found.row.direction)),
+    ...(isValue(row) && ratioOf(cell, found.row.direction)),
     reason: value === null ? reason : null,
   };
 }
@@ -98,11 +99,19 @@ function ratioOf({ effect }: Cell, direction: Row['direction']): Pick<RowCell, '
   return { ratio: ratio && 1 / ratio, ratioCi95: ratioCi95 && [1 / ratioCi95[1], 1 / ratioCi95[0]] };
 }
 
+/** Whether a row takes the metric's value. */
+const isValue = ({ stat, detail }: StudyRow): boolean => stat === undefined && detail === undefined;
+
 function numberOf(
   { value, ci95, results, effect }: Cell,
-  stat: StudyRow['stat'],
+  { stat, detail }: StudyRow,
 ): Pick<RowCell, 'value' | 'ci95' | 'reason'> {
   const reason = results.find((result) => result.status !== 'ok')?.reason ?? 'it was not measured';
+  if (detail !== undefined) {
+    const found = results.filter((result) => result.status === 'ok').map((result) => numberAt(result, detail));
+    const without = found.find((one) => typeof one !== 'number');
+    return { value: medianOf(found.filter((one) => typeof one === 'number')), ci95: null, reason: without?.reason ?? reason }; // prettier-ignore
+  }
   // Some metrics are a difference to the first system.
   if (stat === undefined && value === null && effect && effect.difference !== null)
     return { value: effect.difference, ci95: effect.differenceCi95, reason };

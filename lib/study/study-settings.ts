@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { label } from '../config/label.js';
 import { exactlyOne, list, mapOf, settings } from '../config/read.js';
 import { choice, command, integer, matching, number, text } from '../config/schema.js';
+import { DETAIL } from './detail.js';
 
 const card = settings({
   /** The name that the source gives it. */
@@ -77,6 +78,8 @@ const row = settings({
   step: v.optional(label()),
   /** A statistic of the samples of a round. Default: the metric's value. */
   stat: v.optional(choice(['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max'])),
+  /** A number of the metric's details, in their own unit, which `unit` then names. Default: the metric's value. */
+  detail: v.optional(matching(DETAIL, 'such as starts[processes=50].meanMs')),
   /** The published figures by column: numbers, or what stands in their place. */
   published: v.optional(mapOf(text())),
   /** What we expected before we measured. */

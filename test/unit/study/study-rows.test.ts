@@ -69,7 +69,33 @@ describe('a row', () => {
     expect(native).toMatchObject({ value: null, reason: expect.stringMatching(/^\d+ samples a round are too few/) });
   });
 
+  const starts = (processes: number) => ({
+    metric: 'START-006',
+    unit: 'ms',
+    detail: `starts[processes=${processes}].meanMs`,
+  });
+
+  it('has a number of the details of a metric, of the row that it names', () => {
+    const [alone, together] = [1, 10].map((processes) => cellsOf(starts(processes)).cells);
+    const recorded = view.document as ComparisonDocument;
+    const [native] = recorded.systems
+      .flat()
+      .flatMap(({ system, metrics }) =>
+        system.name === 'native' ? metrics.filter(({ id }) => id === 'START-006') : [],
+      );
+    expect(together?.[0]).toMatchObject({ value: native?.value, reason: null, ci95: null, ratio: null });
+    expect(alone?.[0]?.value).toBeLessThan(native?.value ?? 0);
+    expect(cellsOf({ ...starts(1), detail: 'largest', unit: '' }).cells[0]?.value).toBe(10);
+  });
+
+  it('has the reason of a row of details that has no numbers', () => {
+    const detail = 'missing[name=cuCtxGetDevice_v2].overheadNs';
+    const [, hami] = cellsOf({ metric: 'OH-005', unit: 'ns', detail }).cells;
+    expect(hami).toMatchObject({ value: null, reason: expect.stringContaining('is not given out by') });
+  });
+
   it.each<[string, Partial<StudyRow>, readonly MeasuredStep[] | undefined, string]>([
+    ['a row that the details lack', starts(50), undefined, 'its details have no number at starts[processes=50].meanMs'],
     ['no metric', {}, undefined, 'no metric of ours answers it'],
     ['another unit', { metric: 'OH-001', unit: 'GB/s' }, undefined, 'OH-001 is in us, not in GB/s'],
     ['a metric that nobody measured', { metric: 'OH-999' }, undefined, 'no step measured it'],
