@@ -17,6 +17,11 @@ PcieLink link_of(const DeviceSession& session) {
   const NvmlApi& nvml = session.driver.nvml.api;
   const NvmlQuery ask{nullptr};
   PcieLink link;
+  if (session.driver.nvml.path) {
+    // Without them the device is not found.
+    require_nvml(nvml.nvmlInit_v2, "nvmlInit_v2");
+    require_nvml(nvml.nvmlDeviceGetHandleByUUID, "nvmlDeviceGetHandleByUUID");
+  }
   if (!session.nvml_device) return link;
   const auto value = [&](const char* call, auto function) {
     return ask.value<unsigned>(call, function, session.nvml_device);

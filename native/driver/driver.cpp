@@ -44,7 +44,8 @@ void Cuda::fail(CUresult code, const char* call, const char* attempt, size_t wan
   if (code != abi::CUDA_ERROR_OUT_OF_MEMORY || !api.cuMemGetInfo_v2 ||
       api.cuMemGetInfo_v2(&free, &total) != abi::CUDA_SUCCESS)
     throw CallFailure(FailureKind::kCuda, code, error_name(code), call, attempt);
-  const std::string of_it = ", with " + std::to_string(free) + " bytes of device memory free";
+  std::string of_it = ", with " + std::to_string(free) + " bytes of device memory free";
+  if (!api.cuMemFree_v2) of_it += "; cuMemFree_v2 is not offered by this driver, so that nothing came back";
   CallFailure refused(FailureKind::kCuda, code, error_name(code), call, attempt + of_it);
   refused.memory_is_short = free < (wanted == 0 ? kDriversOwn : wanted);
   throw refused;

@@ -50,11 +50,15 @@ function paths(value: unknown, path = ''): string[] {
 const isNamed = (text: string, names: readonly string[]): boolean =>
   names.some((name) => text.includes(`${name} is not offered by`));
 
+/** Whether a reason names one in its own words, with or without the version. */
+const mentions = (reason: string, names: readonly string[]): boolean =>
+  names.some((name) => new RegExp(`\\b${name.replace(/_v\d+$/, '(_v\\d+)?')}\\b`).test(reason));
+
 /** Throws where a result is neither right nor unsupported with a reason that names a function. */
 function lostOf(result: MetricResult, whole: MetricResult, names: readonly string[]): 'all' | 'part' | null {
   const { id, status, reason = '' } = result;
   if (whole.status !== 'ok') return null;
-  if (status === 'unsupported' && isNamed(reason, names)) return 'all';
+  if (status === 'unsupported' && mentions(reason, names)) return 'all';
   if (status !== 'ok') throw new Error(`Without ${names.join(', ')} ${id} is ${status}: ${reason}`);
   const kept = new Set(paths(result.details));
   const isWhole = paths(whole.details).every((path) => kept.has(path));

@@ -20,6 +20,7 @@ interface StartsRow {
   fromInitMs: number;
   p99Ms: number | null;
   totalMs: number;
+  addedMs: number | null;
   initMs: number;
   contextMs: number;
   spawnMs: number;
@@ -124,6 +125,8 @@ function expectRows({ result, alone, together }: Recording, before: number[]): v
   expect(result.value).toBe(rows[1]?.meanMs);
   expect(result.value).toBeCloseTo(mean(result.samples as number[]), 9);
   expect(rows[1]?.p99Ms).toBeNull();
+  expect(rows[0]?.addedMs).toBeNull();
+  expect(rows[1]?.addedMs).toBeCloseTo(((rows[1]?.meanMs ?? NaN) - (rows[0]?.meanMs ?? NaN)) / (MANY - 1), 9);
 }
 
 /** The slopes of the published times, each of which the record confirms. */

@@ -24,6 +24,9 @@ const details = v.strictObject({
 
 export type MemoryGivenBackDetails = v.InferOutput<typeof details>;
 
+const NOT_LISTED =
+  "the coordinator's NVML does not list the targets, or not their memory: it takes nvmlInit_v2, nvmlDeviceGetHandleByUUID, nvmlDeviceGetMemoryInfo and nvmlDeviceGetComputeRunningProcesses_v3";
+
 export const memoryGivenBack: MetricDefinition<MemoryGivenBackDetails> = {
   id: 'CKPT-005',
   name: 'Memory Given Back',
@@ -49,7 +52,7 @@ export const memoryGivenBack: MetricDefinition<MemoryGivenBackDetails> = {
           : [{ bytes, held: processBytes.before, back: usedBytes.before - usedBytes.checkpointed }],
       ),
     );
-    if (seen.length === 0) return unsupported("the coordinator's NVML does not list the targets, or not their memory");
+    if (seen.length === 0) return unsupported(NOT_LISTED);
     const parts = seen.map(({ held, back }) => (100 * back) / held);
     const rowOf = (bytes: number) => {
       const own = seen.filter((each) => each.bytes === bytes);

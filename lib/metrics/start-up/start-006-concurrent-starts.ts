@@ -63,6 +63,9 @@ const details = v.strictObject({
         fromInitMs: quantity('ms', 'The part of meanMs from the call of cuInit'),
         p99Ms: v.nullable(quantity('ms', '99th percentile of the times; null with too few processes')),
         totalMs: quantity('ms', 'Median over releases of the time to the last first result'),
+        addedMs: v.nullable(
+          quantity('ms', 'What each process more than in the row before adds to meanMs; null in the first row'),
+        ),
         lateMs: quantity('ms', 'Longest time from a release until its last process began'),
         commonMs: v.nullable(
           quantity('ms', 'Shortest time in which all were starting; null if in some release they were not'),
@@ -136,7 +139,8 @@ function shortestCommon(releases: readonly Release[]): number | null {
   return known.length === releases.length ? milli(Math.min(...known)) : null;
 }
 
-function row(group: Group): StartsRow {
+/** `smaller` is the group with the next smaller number of processes. */
+function row(group: Group, smaller: Group | undefined): StartsRow {
   const { processes, releases } = group;
   const times = releases.flatMap(({ firstResults }) => firstResults.map(milli));
   const starts = releases.flatMap((one) => one.starts);
@@ -154,6 +158,7 @@ function row(group: Group): StartsRow {
     fromInitMs,
     p99Ms: summarise(times)?.p99 ?? null,
     totalMs: median(releases.map(({ total }) => milli(total))).value,
+    addedMs: smaller ? (value - mean(meansOf(smaller)).value) / (processes - smaller.processes) : null,
     lateMs: milli(Math.max(...releases.map(({ late }) => late))),
     commonMs: shortestCommon(releases),
     initMs: milli(median(starts.map(({ initNs }) => initNs)).value),
@@ -246,7 +251,7 @@ export const concurrentStarts: MetricDefinition<ConcurrentStartsDetails> = {
       if (capacity.processes < 2)
         return unsupported(`${capacity.limitedBy} has room for one process at a time`, { capacity });
       const { groups, without } = await measureGroups(context, process, sizesWithin(capacity, context.options.tier));
-      const starts = [...groups.map(row), ...without];
+      const starts = [...groups.map((group, i) => row(group, groups[i - 1])), ...without];
       const largest = groups.at(-1);
       if (largest && largest.processes > 1) return measuredGroups(groups, largest, starts, alone, capacity);
       const failed = without.flatMap((one) => ('failed' in one ? one.failed : []));
