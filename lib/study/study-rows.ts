@@ -4,7 +4,7 @@ import { unitsIn } from '../results/text/quantity.js';
 import { type Cell, medianOf, type Row, rowsOf, type View } from '../results/view.js';
 import { impossibleNumber } from '../saved/plausible.js';
 import { nameOfLabel } from '../systems/system-name.js';
-import { numberAt } from './detail.js';
+import { numberAt } from './detail-number.js';
 import type { StepOutcome } from './study-record.js';
 import type { Study, StudyCard, StudyRow, StudyTable } from './study-settings.js';
 

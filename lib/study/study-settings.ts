@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { label } from '../config/label.js';
 import { exactlyOne, list, mapOf, settings } from '../config/read.js';
 import { choice, command, integer, matching, number, text } from '../config/schema.js';
-import { DETAIL } from './detail.js';
+import { DETAIL } from './detail-number.js';
 
 const card = settings({
   /** The name that the source gives it. */
