@@ -128,6 +128,8 @@ function checkRows(
     for (const [number, row] of rows.entries()) {
       const at = place.entry('tables', index).entry('rows', number);
       if (row.step !== undefined && !names.includes(row.step)) throw at.expected('step', listed(names, 'or'));
+      if (row.stat !== undefined && row.detail !== undefined)
+        throw at.error('detail', `Expected a row to have stat or detail but received both: ${quoted(row.name)}.`);
       const column = [...(row.published?.keys() ?? [])].find((each) => !columns.has(each));
       if (column !== undefined)
         throw at.error(

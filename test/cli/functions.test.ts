@@ -10,7 +10,7 @@ import { command, emptyFolder } from './command.js';
 
 /** Those that users have; the table has the others too. */
 const BRANCHES = new Set(['525', '550', '570', '590']);
-const IDS = ['OH-002', 'START-005'];
+const IDS = ['OH-002', 'PCIE-001', 'START-005'];
 
 describe('without a function', () => {
   let whole: Results;
@@ -18,7 +18,7 @@ describe('without a function', () => {
     whole = await measuredWithAll(IDS);
   });
 
-  it.each(['cuDeviceGetCount', 'cuMemAllocAsync', 'cuModuleUnload', 'nvmlDeviceGetName'])(
+  it.each(['cuDeviceGetCount', 'cuMemAllocAsync', 'cuModuleUnload', 'nvmlInit_v2', 'nvmlDeviceGetName'])(
     'what doctor lists is lost, and nothing else: %s',
     async (name) => {
       const cost = await costOf([name], IDS, whole);

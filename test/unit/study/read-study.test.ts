@@ -78,6 +78,12 @@ describe('a study', () => {
     ],
     ['has a step twice', { ...whole, steps: [step, step] }, /different names but received 'costs' twice/],
     ['names a step that is not there', rows({ step: 'others' }), /step of .* to be costs but received 'others'/],
+    ['takes two numbers', rows({ stat: 'p99', detail: 'largest' }), /:\d+:\d+: .* stat or detail but received both/],
+    [
+      'takes a number by a path that is none',
+      rows({ detail: 'starts[0]' }),
+      /detail of .* such as starts\[processes=50\]/,
+    ],
     ['has a figure of no column', rows({ published: { mps: 1 } }), /columns of the table, native, but received 'mps'/],
     [
       'has half of what a peak follows from',
