@@ -107,11 +107,7 @@ function numberOf(
   { stat, detail }: StudyRow,
 ): Pick<RowCell, 'value' | 'ci95' | 'reason'> {
   const reason = results.find((result) => result.status !== 'ok')?.reason ?? 'it was not measured';
-  if (detail !== undefined) {
-    const found = results.filter((result) => result.status === 'ok').map((result) => numberAt(result, detail));
-    const without = found.find((one) => typeof one !== 'number');
-    return { value: medianOf(found.filter((one) => typeof one === 'number')), ci95: null, reason: without?.reason ?? reason }; // prettier-ignore
-  }
+  if (detail !== undefined) return detailOf(results, detail, reason);
   // Some metrics are a difference to the first system.
   if (stat === undefined && value === null && effect && effect.difference !== null)
     return { value: effect.difference, ci95: effect.differenceCi95, reason };
@@ -123,6 +119,14 @@ function numberOf(
     ci95: null,
     reason: results.length > 0 && count > 0 ? `${count} samples a round are too few for ${stat}` : reason,
   };
+}
+
+/** The median of a number of the details over rounds. */
+function detailOf(results: Cell['results'], path: string, unmeasured: string): ReturnType<typeof numberOf> {
+  const found = results.filter(({ status }) => status === 'ok').map((result) => numberAt(result, path));
+  const without = found.find((one) => typeof one !== 'number');
+  const value = medianOf(found.filter((one) => typeof one === 'number'));
+  return { value, ci95: null, reason: without?.reason ?? unmeasured };
 }
 
 function withRatio(cell: RowCell, first: RowCell): RowCell {

@@ -1,4 +1,4 @@
-/** Fields of JSON from a server, none of which is known to be there. */
+/** Fields of JSON, such as a server's answer, none of which is known to be there. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
