@@ -3,12 +3,6 @@ import type { Interval } from './rule/estimate.js';
 import { FEWEST_EFFECTIVE, longRun, mean, neighbourCorrelation, SLOW_PARTS, slowParts } from './long-run.js';
 import { gaussianFrom, seededRandom } from './random.js';
 
-/** Jain, Chiu and Hawe: 1 where all are equal, 1/n where one tenant has everything; null where every share is 0. */
-export function jain(parts: readonly number[]): number | null {
-  const sum = parts.reduce((all, part) => all + part, 0);
-  return sum > 0 ? (sum * sum) / (parts.length * parts.reduce((all, part) => all + part * part, 0)) : null;
-}
-
 const DRAWS = 1_000;
 /** Halvings of a factor's range: to a thousandth. */
 const BISECTIONS = 12;
@@ -19,6 +13,13 @@ const unevenness = (parts: readonly number[]): number[] => {
   const middle = mean(parts);
   return parts.map((part) => part / middle - 1);
 };
+
+/**
+ * Jain, Chiu and Hawe: 1 where all are equal, 1/n where one tenant has everything; null where every share is 0. Written
+ * by the unevenness, it is never above 1 by rounding.
+ */
+export const jain = (parts: readonly number[]): number | null =>
+  mean(parts) > 0 ? 1 / (1 + squared(unevenness(parts)) / parts.length) : null;
 
 /**
  * 95 % interval of the index of the sums, for what each tenant got in each of the same consecutive windows. Noise makes

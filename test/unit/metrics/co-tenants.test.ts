@@ -44,6 +44,9 @@ describe("Jain's index", () => {
     [[1, 1, 1, 1], 1],
     [[4, 0, 0, 0], 0.25],
     [[1, 1, 0, 0], 0.5],
+    // Of these, the sums and their squares give 1.0000000000000002 and 1.0000000000000004, which no index can be.
+    [[2.3, 2.3, 2.3, 2.3, 2.3], 1],
+    [Array<number>(7).fill(0.7), 1],
   ])('of %j is %f', (parts, index) => expect(jain(parts)).toBe(index));
 
   it('is null if no tenant got anything', () => expect(jain([0, 0])).toBeNull());
