@@ -3,7 +3,7 @@
   # native-units.js groups files, native-sources.js leaves each by itself: for libraries of which others take a few.
   "variables": {
     "bench%": 0,
-    "flags": ["-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
+    "flags": ["-Os", "-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
     # What of Node's own flags and definitions decides whether the precompiled headers fit. Where they do not, the
     # headers themselves are read.
     "nodes_flags": ["-fno-omit-frame-pointer", "-fPIC", "-pthread", "-D_FILE_OFFSET_BITS=64", "-D_LARGEFILE_SOURCE", "-D_GLIBCXX_USE_CXX11_ABI=1", "-D__STDC_FORMAT_MACROS"],
@@ -45,11 +45,7 @@
     {
       "target_name": "headers",
       "type": "none",
-      # The compiler takes the one that fits.
-      "actions": [
-        { "action_name": "for_measuring", "variables": { "level": "-O3" }, "includes": ["native/base/precompile.gypi"] },
-        { "action_name": "for_the_addon", "variables": { "level": "-Os" }, "includes": ["native/base/precompile.gypi"] },
-      ],
+      "actions": [{ "action_name": "precompile", "includes": ["native/base/precompile.gypi"] }],
     },
     {
       "target_name": "base",
@@ -80,20 +76,25 @@
       "dependencies": ["base"],
     },
     {
+      # What kernels compute, which takes most of the time of a simulated run: the only sources that are not compiled to
+      # be small.
+      "target_name": "simulated_kernels",
+      "type": "static_library",
+      "cflags_cc": ["-O2"],
+      "sources": ["<!@(node scripts/native-units.js simulated_kernels)"],
+      "dependencies": ["card"],
+    },
+    {
       "target_name": "simulation",
       "type": "static_library",
       "includes": ["native/base/precompiled.gypi"],
       "sources": ["<!@(node scripts/native-units.js simulation)"],
-      "dependencies": ["card"],
+      "dependencies": ["simulated_kernels"],
     },
     {
       "target_name": "gpu_virt_bench",
       "sources": ["<!@(node scripts/native-units.js addon)"],
       "dependencies": ["measuring"],
-      # Nothing here is on the way of a measurement: its templates are a third smaller so.
-      "cflags_cc": ["-Os"],
-      # The compiler tries the headers for -O3 first, and would warn that they do not fit.
-      "cflags_cc!": ["-Winvalid-pch"],
       "cflags": ["-isystem", "<(module_root_dir)/<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": [
         "NAPI_VERSION=8",

@@ -1,9 +1,9 @@
-# Standard headers precompiled for one level of optimisation.
+# Standard headers, precompiled.
 {
   "inputs": ["standard_headers.h"],
-  "outputs": ["<(PRODUCT_DIR)/headers/standard_headers.h.gch/<(level)"],
+  "outputs": ["<(PRODUCT_DIR)/headers/standard_headers.h.gch"],
   "action": [
-    "$(CXX.target)", "<@(nodes_flags)", "<(level)", "<@(flags)", "-x", "c++-header",
-    "-o", "<(PRODUCT_DIR)/headers/standard_headers.h.gch/<(level)", "native/base/standard_headers.h",
+    "$(CXX.target)", "<@(nodes_flags)", "<@(flags)", "-x", "c++-header",
+    "-o", "<(PRODUCT_DIR)/headers/standard_headers.h.gch", "native/base/standard_headers.h",
   ],
 }

@@ -1,8 +1,8 @@
 # Links against the stand-ins before anything else can offer newer versions.
 {
   "dependencies": ["floor"],
-  # single_threaded.cpp, from the library `base`: also where only the C++ library asks for it.
-  "ldflags": ["-Wl,-u,__libc_single_threaded"],
+  # single_threaded.cpp and no_demangler.cpp, from the library `base`: also where only the C++ library asks for them.
+  "ldflags": ["-Wl,-u,__libc_single_threaded", "-Wl,-u,__cxa_demangle"],
   "libraries": [
     "-Wl,--push-state,--no-as-needed",
     "<(PRODUCT_DIR)/floor/libpthread.so.0",

@@ -1,10 +1,10 @@
-#include "sim/work/page_kernels.h"
+#include "sim/kernels/page.h"
 
 #include <algorithm>
 
 #include "bench/load_work.h"
 #include "sim/clock.h"
-#include "sim/work/load_kernels.h"
+#include "sim/kernels/load.h"
 
 namespace gvb::sim {
 namespace {

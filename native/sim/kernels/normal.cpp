@@ -1,4 +1,4 @@
-#include "sim/work/normal_kernels.h"
+#include "sim/kernels/normal.h"
 
 #include "bench/llm/normal_value.h"
 

@@ -1,4 +1,4 @@
-#include "sim/work/skinny_kernels.h"
+#include "sim/kernels/skinny.h"
 
 #include <algorithm>
 

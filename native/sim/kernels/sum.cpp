@@ -1,4 +1,4 @@
-#include "sim/work/sum_kernels.h"
+#include "sim/kernels/sum.h"
 
 #include <algorithm>
 #include <array>

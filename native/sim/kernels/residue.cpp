@@ -1,4 +1,4 @@
-#include "sim/work/residue_kernels.h"
+#include "sim/kernels/residue.h"
 
 #include "sim/driver.h"
 #include "sim/memory/address_space.h"

@@ -1,4 +1,4 @@
-#include "sim/work/gemm_kernels.h"
+#include "sim/kernels/gemm.h"
 
 #include <algorithm>
 #include <vector>

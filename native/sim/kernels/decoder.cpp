@@ -1,4 +1,4 @@
-#include "sim/work/decoder_kernels.h"
+#include "sim/kernels/decoder.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/work/decode_product_kernel.h"
+#include "sim/kernels/decode_product.h"
 
 #include <algorithm>
 #include <cmath>

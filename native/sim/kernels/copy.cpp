@@ -1,4 +1,4 @@
-#include "sim/work/copy_kernels.h"
+#include "sim/kernels/copy.h"
 
 namespace gvb::sim {
 

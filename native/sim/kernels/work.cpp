@@ -1,4 +1,4 @@
-#include "sim/work/work_kernels.h"
+#include "sim/kernels/work.h"
 
 #include <algorithm>
 #include <cmath>

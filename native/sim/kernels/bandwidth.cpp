@@ -1,4 +1,4 @@
-#include "sim/work/bandwidth_kernels.h"
+#include "sim/kernels/bandwidth.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sim/work/load_kernels.h"
+#include "sim/kernels/load.h"
 
 #include <algorithm>
 #include <cmath>

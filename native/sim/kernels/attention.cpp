@@ -1,4 +1,4 @@
-#include "sim/work/attention_kernels.h"
+#include "sim/kernels/attention.h"
 
 #include <algorithm>
 #include <cmath>

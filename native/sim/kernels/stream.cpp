@@ -1,4 +1,4 @@
-#include "sim/work/stream_kernels.h"
+#include "sim/kernels/stream.h"
 
 #include <numeric>
 

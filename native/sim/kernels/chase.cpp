@@ -1,4 +1,4 @@
-#include "sim/work/chase_kernels.h"
+#include "sim/kernels/chase.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/work/neighbour_kernels.h"
+#include "sim/kernels/neighbour.h"
 
 #include <algorithm>
 
