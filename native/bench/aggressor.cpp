@@ -6,7 +6,6 @@
 #include "base/wait.h"
 #include "bench/aggressor_item.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -86,7 +85,7 @@ Aggression attack(DeviceSession& session, const AggressorRequest& request) {
   is_enough = false;
   Aggression out;
   const BlockCounters counters(session.cuda);
-  const AggressorTools tools{session, request, kept_module(session, gvb_ptx_aggressors), counters};
+  const AggressorTools tools{session, request, kept_module(session, "aggressors"), counters};
   try {
     const auto item = makes_calls(request.kind) ? make_storm_item(tools) : make_kernel_item(tools);
     item->describe(&out);

@@ -4,7 +4,6 @@
 
 #include "base/wait.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -28,7 +27,7 @@ class Tracer {
       : session_(session),
         cuda_(session.cuda),
         request_(request),
-        kernel_(kept_module(session, gvb_ptx_trace).function("gvb_trace_blocks")),
+        kernel_(kept_module(session, "trace").function("gvb_trace_blocks")),
         grid_(request.blocks > 0 ? request.blocks : kTraceBlocksPerMultiprocessor * multiprocessors_of(session)),
         in_flight_(request.in_flight > 0 ? request.in_flight : kInFlight),
         stretches_(make_memory(cuda_, kTraceBytes + sizeof(uint64_t))),

@@ -14,7 +14,6 @@
 #include "bench/block_counters.h"
 #include "bench/kept_modules.h"
 #include "kernels/chase_report.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -52,7 +51,7 @@ class Cycle {
  public:
   Cycle(DeviceSession& session, const ChaseSet& set)
       : cuda_(session.cuda),
-        module_(kept_module(session, gvb_ptx_chase)),
+        module_(kept_module(session, "chase")),
         set_(set),
         l2_bytes_(l2_bytes_of(session)),
         blocks_(set.blocks == 0 ? card_multiprocessors(session) : set.blocks),

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -79,7 +78,7 @@ uint64_t WordCount::wrong_of(uint64_t count) const {
 ArrivalCheck::ArrivalCheck(DeviceSession& session, abi::CUstream stream)
     : cuda_(session.cuda),
       stream_(stream),
-      kernel_(kept_module(session, gvb_ptx_copies).function("gvb_mix_check")),
+      kernel_(kept_module(session, "copies").function("gvb_mix_check")),
       blocks_(pattern_blocks(session)),
       found_(session, stream) {}
 

@@ -2,11 +2,12 @@
 // assemble one. Used through kept_module.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <utility>
-#include <vector>
+#include <string>
 
 #include "bench/device_session.h"
+#include "kernels/ptx_file.h"
 
 namespace gvb {
 
@@ -14,21 +15,20 @@ class KeptModules {
  public:
   explicit KeptModules(const DeviceSession& session) : cuda_(session.cuda) {}
 
-  // `ptx` is one of those in kernels/ptx.h.
-  const Module& of(const char* ptx) {
-    for (const auto& [known, module] : modules_)
-      if (known == ptx) return *module;
-    modules_.emplace_back(ptx, std::make_unique<Module>(cuda_, ptx));
-    return *modules_.back().second;
+  // `name` is that of a file in kernels/ptx.
+  const Module& of(const std::string& name) {
+    const auto known = modules_.find(name);
+    if (known != modules_.end()) return *known->second;
+    return *modules_.emplace(name, std::make_unique<Module>(cuda_, ptx_file(name).c_str())).first->second;
   }
 
  private:
   const Cuda& cuda_;
-  std::vector<std::pair<const char*, std::unique_ptr<Module>>> modules_;
+  std::map<std::string, std::unique_ptr<Module>> modules_;
 };
 
-inline const Module& kept_module(DeviceSession& session, const char* ptx) {
-  return session.kept<KeptModules>().of(ptx);
+inline const Module& kept_module(DeviceSession& session, const std::string& name) {
+  return session.kept<KeptModules>().of(name);
 }
 
 }  // namespace gvb

@@ -5,7 +5,6 @@
 
 #include "bench/full_blocks.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -41,7 +40,7 @@ KernelSpan run_alone(const LoadProbe& probe, const ProbeSize& size) {
 }  // namespace
 
 LoadKernel::LoadKernel(DeviceSession& session, const LoadRequest& request)
-    : function(kept_module(session, gvb_ptx_load).function("gvb_load")),
+    : function(kept_module(session, "load").function("gvb_load")),
       threads(request.threads_per_block > 0 ? request.threads_per_block : full_blocks(session, function).threads),
       multiprocessors(card_multiprocessors(session)),
       resident(resident_on_each(session.cuda, function, threads) * multiprocessors),

@@ -8,7 +8,6 @@
 #include "base/wait.h"
 #include "bench/gpu_state.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -43,7 +42,7 @@ class Server {
         cuda_(session.cuda),
         request_(request),
         words_(static_cast<unsigned>(request.bytes / sizeof(uint32_t))),
-        step_(kept_module(session, gvb_ptx_requests).function("gvb_request_step")),
+        step_(kept_module(session, "requests").function("gvb_request_step")),
         grid_(kRequestBlocksPerMultiprocessor * card_multiprocessors(session)),
         set_bytes_(set_bytes(session)),
         set_(make_memory(cuda_, set_bytes_)),

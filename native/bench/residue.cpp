@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "bench/blocks.h"
-#include "kernels/ptx.h"
+#include "kernels/ptx_file.h"
 
 namespace gvb {
 
@@ -255,7 +255,7 @@ Tag mark_of(const Tag& tag) { return {marked(tag.low), marked(tag.high)}; }
 
 TagScanner::TagScanner(DeviceSession& session)
     : cuda_(session.cuda),
-      module_(cuda_, gvb_ptx_residue),
+      module_(cuda_, ptx_file("residue").c_str()),
       multiprocessors_(card_multiprocessors(session)),
       counters_(make_memory(cuda_, 2 * kUnit)) {}
 

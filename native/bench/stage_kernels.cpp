@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "bench/kept_modules.h"
 #include "bench/load_work.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -27,7 +26,7 @@ StageKernels::StageKernels(DeviceSession& session, const Room& room, const Stage
     : session_(session),
       cuda_(session.cuda),
       shape_(shape),
-      kernel_(kept_module(session, gvb_ptx_pipeline).function("gvb_stage")),
+      kernel_(kept_module(session, "pipeline").function("gvb_stage")),
       stamps_(cuda_, room.places * sizeof(StageStamps)),
       places_(room.places),
       tokens_(room.tokens),

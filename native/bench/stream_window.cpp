@@ -12,7 +12,6 @@
 #include "bench/block_counters.h"
 #include "bench/gpu_state.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -56,7 +55,7 @@ class Streaming {
       : session_(session),
         cuda_(session.cuda),
         request_(request),
-        module_(kept_module(session, gvb_ptx_bandwidth)),
+        module_(kept_module(session, "bandwidth")),
         kernel_(module_.function(kernel_of(request.kind))),
         multiprocessors_(card_multiprocessors(session)),
         blocks_(request.blocks == 0 ? kStreamBlocksPerMultiprocessor * multiprocessors_ : request.blocks),

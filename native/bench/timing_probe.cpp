@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/wait.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 #include "kernels/strong_loads_shape.h"
 
 namespace gvb {
@@ -19,7 +18,7 @@ class TimingProbe {
  public:
   explicit TimingProbe(DeviceSession& session)
       : cuda_(session.cuda),
-        loads_(kept_module(session, gvb_ptx_strong_loads).function("gvb_strong_loads")),
+        loads_(kept_module(session, "strong_loads").function("gvb_strong_loads")),
         empty_(session.module.function("gvb_empty")),
         word_(make_memory(cuda_, sizeof(uint32_t))),
         cycles_(cuda_, kCyclesBytes) {

@@ -10,7 +10,7 @@
 #include "base/secret.h"
 #include "bench/blocks.h"
 #include "bench/work_inputs.h"
-#include "kernels/ptx.h"
+#include "kernels/ptx_file.h"
 
 namespace gvb {
 
@@ -47,7 +47,7 @@ class Unit {
       : session_(session),
         cuda_(session.cuda),
         random_(secret()),
-        module_(cuda_, gvb_ptx_work),
+        module_(cuda_, ptx_file("work").c_str()),
         gemm_(module_.function("gvb_gemm")),
         attention_(module_.function("gvb_attention")),
         small_(session.module.function("gvb_mix")),

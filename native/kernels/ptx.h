@@ -1,48 +1,7 @@
-// The committed PTX, embedded into the binary as NUL-terminated text for cuModuleLoadDataEx.
+// PTX that libraries and programs without the package use too, embedded as NUL-terminated text for cuModuleLoadDataEx.
+// All other modules are files (ptx_file.h).
 #pragma once
 
 extern "C" const char gvb_ptx_base[];
-extern "C" const char gvb_ptx_work[];
 extern "C" const char gvb_ptx_faults[];
-extern "C" const char gvb_ptx_residue[];
 extern "C" const char gvb_ptx_load[];
-extern "C" const char gvb_ptx_aggressors[];
-extern "C" const char gvb_ptx_requests[];
-extern "C" const char gvb_ptx_trace[];
-extern "C" const char gvb_ptx_normal[];
-extern "C" const char gvb_ptx_skinny[];
-extern "C" const char gvb_ptx_attention_sm80_bf16_d128[];
-extern "C" const char gvb_ptx_attention_sm80_bf16_d64[];
-extern "C" const char gvb_ptx_attention_sm80_f16_d128[];
-extern "C" const char gvb_ptx_attention_sm80_f16_d64[];
-extern "C" const char gvb_ptx_decoder[];
-extern "C" const char gvb_ptx_decoder_sm90[];
-extern "C" const char gvb_ptx_stream[];
-extern "C" const char gvb_ptx_pages[];
-extern "C" const char gvb_ptx_pipeline[];
-extern "C" const char gvb_ptx_bandwidth[];
-extern "C" const char gvb_ptx_chase[];
-extern "C" const char gvb_ptx_skinny_sm80_bf16_8[];
-extern "C" const char gvb_ptx_skinny_sm80_bf16_16[];
-extern "C" const char gvb_ptx_skinny_sm80_bf16_32[];
-extern "C" const char gvb_ptx_skinny_sm80_bf16_64[];
-extern "C" const char gvb_ptx_skinny_sm80_f16_8[];
-extern "C" const char gvb_ptx_skinny_sm80_f16_16[];
-extern "C" const char gvb_ptx_skinny_sm80_f16_32[];
-extern "C" const char gvb_ptx_skinny_sm80_f16_64[];
-extern "C" const char gvb_ptx_gemm_f32[];
-extern "C" const char gvb_ptx_gemm_sm80_bf16[];
-extern "C" const char gvb_ptx_gemm_sm80_f16[];
-extern "C" const char gvb_ptx_gemm_sm89_e4m3[];
-extern "C" const char gvb_ptx_gemm_sm90_bf16[];
-extern "C" const char gvb_ptx_gemm_sm90_e4m3[];
-extern "C" const char gvb_ptx_gemm_sm90_f16[];
-extern "C" const char gvb_ptx_attention_sm90_bf16_d128[];
-extern "C" const char gvb_ptx_attention_sm90_bf16_d64[];
-extern "C" const char gvb_ptx_attention_sm90_f16_d128[];
-extern "C" const char gvb_ptx_attention_sm90_f16_d64[];
-extern "C" const char gvb_ptx_checksum[];
-extern "C" const char gvb_ptx_copies[];
-extern "C" const char gvb_ptx_collectives[];
-extern "C" const char gvb_ptx_ordered_sum[];
-extern "C" const char gvb_ptx_strong_loads[];

@@ -7,7 +7,6 @@
 #include "bench/block_counter.h"
 #include "bench/kept_modules.h"
 #include "bench/llm/tensor_map.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -16,20 +15,20 @@ namespace {
 struct AttentionKernel {
   Number number;
   unsigned head_dim;
-  const char *name, *ptx;
+  const char *name, *module;
 };
 
 const AttentionKernel kSm80[] = {
-    {Number::kF16, 64, "gvb_attention_sm80_f16_d64", gvb_ptx_attention_sm80_f16_d64},
-    {Number::kF16, 128, "gvb_attention_sm80_f16_d128", gvb_ptx_attention_sm80_f16_d128},
-    {Number::kBf16, 64, "gvb_attention_sm80_bf16_d64", gvb_ptx_attention_sm80_bf16_d64},
-    {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128", gvb_ptx_attention_sm80_bf16_d128},
+    {Number::kF16, 64, "gvb_attention_sm80_f16_d64", "attention_sm80_f16_d64"},
+    {Number::kF16, 128, "gvb_attention_sm80_f16_d128", "attention_sm80_f16_d128"},
+    {Number::kBf16, 64, "gvb_attention_sm80_bf16_d64", "attention_sm80_bf16_d64"},
+    {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128", "attention_sm80_bf16_d128"},
 };
 const AttentionKernel kSm90[] = {
-    {Number::kF16, 64, "gvb_attention_sm90_f16_d64", gvb_ptx_attention_sm90_f16_d64},
-    {Number::kF16, 128, "gvb_attention_sm90_f16_d128", gvb_ptx_attention_sm90_f16_d128},
-    {Number::kBf16, 64, "gvb_attention_sm90_bf16_d64", gvb_ptx_attention_sm90_bf16_d64},
-    {Number::kBf16, 128, "gvb_attention_sm90_bf16_d128", gvb_ptx_attention_sm90_bf16_d128},
+    {Number::kF16, 64, "gvb_attention_sm90_f16_d64", "attention_sm90_f16_d64"},
+    {Number::kF16, 128, "gvb_attention_sm90_f16_d128", "attention_sm90_f16_d128"},
+    {Number::kBf16, 64, "gvb_attention_sm90_bf16_d64", "attention_sm90_bf16_d64"},
+    {Number::kBf16, 128, "gvb_attention_sm90_bf16_d128", "attention_sm90_bf16_d128"},
 };
 
 std::string text_of(const AttentionShape& shape) {
@@ -83,7 +82,7 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   variant_ = hopper ? "wgmma sm_90a" : "mma.sync sm_80";
   tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim);
   const AttentionKernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
-  kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
+  kernel_ = kept_module(session, kernel.module).function(kernel.name);
   allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
   if (hopper) resident_ = std::make_unique<Resident>(session);
 }

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -24,8 +23,8 @@ BlockEnds::BlockEnds(DeviceSession& session, size_t most_blocks, abi::CUstream s
       stream_(stream),
       most_blocks_(most_blocks),
       page_(session.cuda, most_blocks * (sizeof(CUdeviceptr) + 2 * sizeof(unsigned))),
-      write_(kept_module(session, gvb_ptx_pages).function("gvb_write_ends")),
-      read_(kept_module(session, gvb_ptx_pages).function("gvb_read_ends")),
+      write_(kept_module(session, "pages").function("gvb_write_ends")),
+      read_(kept_module(session, "pages").function("gvb_read_ends")),
       seed_(static_cast<unsigned>(now_ns())) {}
 
 void BlockEnds::launch(abi::CUfunction kernel, void** parameters, unsigned words) {

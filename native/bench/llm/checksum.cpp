@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -16,7 +15,7 @@ constexpr uint64_t kMostChecksumBlocks = 4096;
 
 uint64_t checksum_of(DeviceSession& session, const DeviceRange& range) {
   const Cuda& cuda = session.cuda;
-  const abi::CUfunction kernel = kept_module(session, gvb_ptx_checksum).function("gvb_checksum");
+  const abi::CUfunction kernel = kept_module(session, "checksum").function("gvb_checksum");
   const DeviceMemory result = make_memory(cuda, sizeof(uint64_t));
   uint64_t sum = 0, count = range.bytes / sizeof(uint32_t);
   GVB_CALL(cuda, "clearing a checksum", cuMemcpyHtoD_v2, result.get(), &sum, sizeof sum);

@@ -6,7 +6,6 @@
 
 #include "bench/kept_modules.h"
 #include "bench/llm/normal_value.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -41,7 +40,7 @@ DecoderKernels::DecoderKernels(DeviceSession& session, const DecoderShape& shape
                   "the decoder needs compute capability 8.0 or higher; this GPU has " + capability.text() + ".");
   auto& modules = session.kept<KeptModules>();
   const auto function = [&](const char* name) {
-    return modules.of(launch_.hopper() ? gvb_ptx_decoder_sm90 : gvb_ptx_decoder).function(name);
+    return modules.of(launch_.hopper() ? "decoder_sm90" : "decoder").function(name);
   };
   embed_ = function("gvb_decoder_embed");
   norm_ = function("gvb_decoder_norm");

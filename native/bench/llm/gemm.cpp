@@ -6,7 +6,6 @@
 #include "bench/kept_modules.h"
 #include "bench/llm/tensor_map.h"
 #include "kernels/gemm_shape.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -18,18 +17,18 @@ constexpr int kHopper = 90;
 struct GemmKernel {
   Number number;
   int least;  // compute capability, times ten
-  const char *variant, *name, *ptx;
+  const char *variant, *name, *module;
 };
 
 // Ordered by preference: the first one that the device can run is used.
 const GemmKernel kKernels[] = {
-    {Number::kBf16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_bf16", gvb_ptx_gemm_sm90_bf16},
-    {Number::kF16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_f16", gvb_ptx_gemm_sm90_f16},
-    {Number::kE4m3, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_e4m3", gvb_ptx_gemm_sm90_e4m3},
-    {Number::kBf16, 80, "mma.sync sm_80", "gvb_gemm_sm80_bf16", gvb_ptx_gemm_sm80_bf16},
-    {Number::kF16, 80, "mma.sync sm_80", "gvb_gemm_sm80_f16", gvb_ptx_gemm_sm80_f16},
-    {Number::kE4m3, 89, "mma.sync sm_89", "gvb_gemm_sm89_e4m3", gvb_ptx_gemm_sm89_e4m3},
-    {Number::kF32, 75, "fma sm_75", "gvb_gemm_f32", gvb_ptx_gemm_f32},
+    {Number::kBf16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_bf16", "gemm_sm90_bf16"},
+    {Number::kF16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_f16", "gemm_sm90_f16"},
+    {Number::kE4m3, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_e4m3", "gemm_sm90_e4m3"},
+    {Number::kBf16, 80, "mma.sync sm_80", "gvb_gemm_sm80_bf16", "gemm_sm80_bf16"},
+    {Number::kF16, 80, "mma.sync sm_80", "gvb_gemm_sm80_f16", "gemm_sm80_f16"},
+    {Number::kE4m3, 89, "mma.sync sm_89", "gvb_gemm_sm89_e4m3", "gemm_sm89_e4m3"},
+    {Number::kF32, 75, "fma sm_75", "gvb_gemm_f32", "gemm_f32"},
 };
 
 bool runs_on(const GemmKernel& kernel, int capability) {
@@ -90,7 +89,7 @@ Gemm::Gemm(DeviceSession& session, const GemmShape& shape) : cuda_(session.cuda)
   check_shape(shape);
   const GemmKernel& kernel = kernel_for(session, shape.number);
   variant_ = kernel.variant;
-  kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
+  kernel_ = kept_module(session, kernel.module).function(kernel.name);
   if (kernel.least == kHopper) {
     threads_ = gemm_sm90::kThreads;
     shared_bytes_ = gemm_sm90::kSharedBytes;

@@ -12,7 +12,6 @@
 #include "bench/llm/normal_value.h"
 #include "bench/llm/skinny.h"
 #include "kernels/ordered_sum_shape.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -130,7 +129,7 @@ class ProductOutput : public Subject {
   ProductOutput(DeviceSession& session, unsigned side)
       : Subject(session, Number::kF32, uint64_t{side} * side),
         side_(side),
-        kernel_(kept_module(session, gvb_ptx_work).function("gvb_gemm")),
+        kernel_(kept_module(session, "work").function("gvb_gemm")),
         a_(input(uint64_t{side} * side, Number::kF16)),
         b_(input(uint64_t{side} * side, Number::kF16)) {}
 
@@ -154,7 +153,7 @@ class UnitAttentionOutput : public Subject {
   UnitAttentionOutput(DeviceSession& session, unsigned tokens)
       : Subject(session, Number::kF32, values_of(tokens)),
         tokens_(tokens),
-        kernel_(kept_module(session, gvb_ptx_work).function("gvb_attention")),
+        kernel_(kept_module(session, "work").function("gvb_attention")),
         q_(input(values_of(tokens), Number::kF32)),
         k_(input(values_of(tokens), Number::kF32)),
         v_(input(values_of(tokens), Number::kF32)) {}
@@ -182,7 +181,7 @@ class SumOutput : public Subject {
       : Subject(session, Number::kF32, kRows),
         count_(size * kOrderedSumThreads),
         blocks_(size / 2),
-        kernel_(kept_module(session, gvb_ptx_ordered_sum).function("gvb_ordered_sum")),
+        kernel_(kept_module(session, "ordered_sum").function("gvb_ordered_sum")),
         in_(input(uint64_t{kRows} * count_, Number::kF32)),
         sums_(input(uint64_t{kRows} * blocks_, Number::kF32)) {}
 

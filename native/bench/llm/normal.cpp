@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -20,7 +19,7 @@ unsigned blocks_for(uint64_t count) {
 
 void fill_normal(DeviceSession& session, abi::CUstream stream, const NormalFill& fill) {
   if (fill.count == 0) return;
-  const abi::CUfunction kernel = kept_module(session, gvb_ptx_normal).function("gvb_normal");
+  const abi::CUfunction kernel = kept_module(session, "normal").function("gvb_normal");
   NormalFill values = fill;
   auto number = static_cast<unsigned>(fill.number);
   void* parameters[] = {&values.pointer, &values.count, &values.seed, &number};
@@ -29,7 +28,7 @@ void fill_normal(DeviceSession& session, abi::CUstream stream, const NormalFill&
 }
 
 void fill_normal_part(DeviceSession& session, abi::CUstream stream, const NormalPart& part) {
-  const abi::CUfunction kernel = kept_module(session, gvb_ptx_normal).function("gvb_normal_part");
+  const abi::CUfunction kernel = kept_module(session, "normal").function("gvb_normal_part");
   NormalPart values = part;
   auto number = static_cast<unsigned>(part.number);
   void* parameters[] = {&values.pointer, &values.rows, &values.columns, &values.stride,

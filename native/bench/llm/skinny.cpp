@@ -6,7 +6,6 @@
 
 #include "bench/kept_modules.h"
 #include "bench/llm/skinny_variants.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -17,18 +16,18 @@ constexpr unsigned kSkinnyThreads = 256;
 struct TensorKernel {
   Number number;
   unsigned tokens;
-  const char* ptx;
+  const char* module;
   const char* name;
 };
 const TensorKernel kTensorKernels[] = {
-    {Number::kF16, 8, gvb_ptx_skinny_sm80_f16_8, "gvb_skinny_f16_8"},
-    {Number::kF16, 16, gvb_ptx_skinny_sm80_f16_16, "gvb_skinny_f16_16"},
-    {Number::kF16, 32, gvb_ptx_skinny_sm80_f16_32, "gvb_skinny_f16_32"},
-    {Number::kF16, 64, gvb_ptx_skinny_sm80_f16_64, "gvb_skinny_f16_64"},
-    {Number::kBf16, 8, gvb_ptx_skinny_sm80_bf16_8, "gvb_skinny_bf16_8"},
-    {Number::kBf16, 16, gvb_ptx_skinny_sm80_bf16_16, "gvb_skinny_bf16_16"},
-    {Number::kBf16, 32, gvb_ptx_skinny_sm80_bf16_32, "gvb_skinny_bf16_32"},
-    {Number::kBf16, 64, gvb_ptx_skinny_sm80_bf16_64, "gvb_skinny_bf16_64"},
+    {Number::kF16, 8, "skinny_sm80_f16_8", "gvb_skinny_f16_8"},
+    {Number::kF16, 16, "skinny_sm80_f16_16", "gvb_skinny_f16_16"},
+    {Number::kF16, 32, "skinny_sm80_f16_32", "gvb_skinny_f16_32"},
+    {Number::kF16, 64, "skinny_sm80_f16_64", "gvb_skinny_f16_64"},
+    {Number::kBf16, 8, "skinny_sm80_bf16_8", "gvb_skinny_bf16_8"},
+    {Number::kBf16, 16, "skinny_sm80_bf16_16", "gvb_skinny_bf16_16"},
+    {Number::kBf16, 32, "skinny_sm80_bf16_32", "gvb_skinny_bf16_32"},
+    {Number::kBf16, 64, "skinny_sm80_bf16_64", "gvb_skinny_bf16_64"},
 };
 
 void check_shape(const SkinnyShape& shape) {
@@ -47,12 +46,12 @@ abi::CUfunction tensor_kernel(DeviceSession& session, Number number, const Skinn
   const auto* kernel =
       std::find_if(std::begin(kTensorKernels), std::end(kTensorKernels),
                    [&](const TensorKernel& each) { return each.number == number && each.tokens == variant.tokens; });
-  return kept_module(session, kernel->ptx).function(kernel->name);
+  return kept_module(session, kernel->module).function(kernel->name);
 }
 
 abi::CUfunction plain_kernel(DeviceSession& session, Number number) {
   const char* name = number == Number::kF16 ? "gvb_skinny_fma_f16" : "gvb_skinny_fma_bf16";
-  return kept_module(session, gvb_ptx_skinny).function(name);
+  return kept_module(session, "skinny").function(name);
 }
 
 const SkinnyVariant& tensor_variant(unsigned m) {

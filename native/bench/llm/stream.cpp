@@ -10,7 +10,6 @@
 #include "bench/gpu_state.h"
 #include "bench/kept_modules.h"
 #include "bench/llm/launch_timer.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -43,7 +42,7 @@ class Streams {
   Streams(DeviceSession& session, const StreamRequest& request)
       : cuda_(session.cuda),
         kind_(request.kind),
-        kernels_(kept_module(session, gvb_ptx_stream)),
+        kernels_(kept_module(session, "stream")),
         bytes_(request.bytes == 0 ? stream_bytes(session) : request.bytes),
         counters_(cuda_),
         source_(make_memory(cuda_, bytes_)),

@@ -2,7 +2,6 @@
 
 #include "bench/copy_pattern.h"
 #include "bench/kept_modules.h"
-#include "kernels/ptx.h"
 
 namespace gvb {
 
@@ -23,7 +22,7 @@ class Sums : public CollectiveData {
  public:
   Sums(DeviceSession& session, const CollectivesRequest& request, CUstream stream)
       : CollectiveData(session, request, request.bytes, stream),
-        module_(kept_module(session, gvb_ptx_collectives)),
+        module_(kept_module(session, "collectives")),
         fill_(module_.function("gvb_parts")),
         check_(module_.function("gvb_sums_check")),
         blocks_(kDataBlocksEach * multiprocessors_of(session)),
