@@ -34,9 +34,10 @@ mkdirSync(folder, { recursive: true });
 cpSync(`${built}/gpu_virt_bench.node`, `${folder}/gpu-virt-bench.glibc.node`);
 for (const part of builtParts) cpSync(`${built}/${part}`, `${folder}/${part}`, { recursive: true });
 checkParts(folder);
-// The static probe is empty where no static C library is installed.
+// It can load a driver only beside the C library of this machine.
+rmSync(`${folder}/probe/gvb-probe-static`);
 const files = readdirSync(folder, { recursive: true })
   .map((file) => `${folder}/${file}`)
-  .filter((file) => statSync(file).isFile() && statSync(file).size > 0);
+  .filter((file) => statSync(file).isFile());
 run(isOwn ? 'strip' : `${toolchainOf(values.arch)}-strip`, ['--strip-all', ...files]);
 console.log(`${folder}: ${readdirSync(folder, { recursive: true }).join(', ')}`);
