@@ -84,7 +84,8 @@ const yamlFile = {
   load: (id) => (id === yamlLibrary ? readFileSync(id, 'utf8').replace("'yaml'", `'./${YAML}'`) : null),
 };
 
-const HEAD = 'The files of this folder hold code of these packages, bundled, without spaces, otherwise unchanged.';
+const HEAD =
+  'The files of this folder hold code of these packages, bundled, without spaces and with shorter expressions and names within functions, otherwise unchanged.';
 
 /** The folders of packages that have a module in the bundle. */
 function packagesIn(output) {
@@ -97,8 +98,13 @@ function packagesIn(output) {
 /** V8 keeps a source of other characters with two bytes each, and reads it more slowly. */
 const ascii = (code) => code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-// The package has 4 MB at most. Names stay, so that stack traces say where.
-const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+// The package has 4 MB at most. Names of functions and classes stay, so that stack traces say where; those within a
+// function are shortened.
+const minify = {
+  compress: { keepNames: { function: true, class: true } },
+  mangle: { toplevel: false },
+  codegen: { removeWhitespace: true },
+};
 // Comments on functions and fields are in the types.
 const comments = { legal: true, annotation: true, jsdoc: false };
 

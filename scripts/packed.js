@@ -37,18 +37,16 @@ export function pack(folder) {
   return { ...packed, tarball: join(folder, packed.filename), platforms: checkSize(packed) };
 }
 
-/** Megabytes: with the prebuilds of one architecture, and what those of another may add. */
+/** Megabytes, with the prebuilds of all architectures. */
 const LARGEST = 4;
-const LARGEST_PREBUILD = 3;
 
 /** Returns the platforms of which it has prebuilds. */
 function checkSize({ size, files }) {
   const platforms = [...new Set(files.flatMap(({ path }) => /^prebuilds\/([^/]+)\//.exec(path)?.[1] ?? []))];
   if (platforms.length === 0) fail('Expected prebuilds in the package: run npm run prebuild first.');
-  const largest = LARGEST + (platforms.length - 1) * LARGEST_PREBUILD;
-  if (size > largest * 1e6)
+  if (size > LARGEST * 1e6)
     fail(
-      `Expected a package with ${platforms.join(' and ')} of at most ${largest} MB but packed ${(size / 1e6).toFixed(2)} MB. ` +
+      `Expected a package with ${platforms.join(' and ')} of at most ${LARGEST} MB but packed ${(size / 1e6).toFixed(2)} MB. ` +
         'npm pack --dry-run --json lists the files with their sizes.',
     );
   return platforms;
