@@ -103,9 +103,11 @@ describe('the package', () => {
     const unwanted =
       /(^|\/)(native|test|bench|scripts|build|lib|\.ci)\/|\.test\.|binding\.gyp|CMakeLists|\.(cpp|h|cu|ts)$/;
     expect(
-      paths.filter((path) =>
-        unwanted.test(path.replace(/\.d\.ts$/, '').replace(/^dist\/(systems\/kinds\/)?native\//, 'dist/')),
-      ),
+      paths
+        .filter((path) => !/^native\/kernels\/ptx\/\w+\.ptx$/.test(path))
+        .filter((path) =>
+          unwanted.test(path.replace(/\.d\.ts$/, '').replace(/^dist\/(systems\/kinds\/)?native\//, 'dist/')),
+        ),
     ).toEqual([]);
   });
 
@@ -125,6 +127,12 @@ describe('the package', () => {
       file.endsWith('.ts'),
     );
     expect(code.length).toBeLessThan(sources.length / 2);
+  });
+
+  it('contains all PTX', () => {
+    const files = readdirSync(join(root, 'native/kernels/ptx')).map((name) => `native/kernels/ptx/${name}`);
+    expect(files.length).toBeGreaterThan(20);
+    expect(paths).toEqual(expect.arrayContaining(files));
   });
 
   it('contains the schema, the readme and the licence', () =>
