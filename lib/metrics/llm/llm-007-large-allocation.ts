@@ -92,7 +92,7 @@ async function roomOf({ system }: MeasureContext, tenant: WorkerTenant): Promise
   const free = [visible.freeBytes, card.freeBytes && card.freeBytes - SPARE_BYTES].filter((bytes) => bytes !== null);
   if (totals.length === 0 || free.length === 0) return 'neither cuMemGetInfo nor NVML says how much memory there is';
   const limitBytes = Math.min(...totals);
-  return { limitBytes, mostBytes: Math.min(SHARE * limitBytes, ...free) };
+  return { limitBytes, mostBytes: Math.max(0, Math.min(SHARE * limitBytes, ...free)) };
 }
 
 async function sampleOf(context: MeasureContext, tenant: WorkerTenant, plan: Plan, seed: number): Promise<Sample> {
