@@ -12,7 +12,7 @@ import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } fr
 import { measureFunction } from '../core/measure-function.js';
 import { heldOutside } from '../core/returned-memory.js';
 import { type RowState, rowState } from '../core/row-state.js';
-import { servedAllocations } from '../served/served-blocks.js';
+import { servedAllocations, singly } from '../served/served-blocks.js';
 import { FIRST_ID, inScene } from '../tenants/scene.js';
 import { GIB, NS_PER_MS } from '../core/units.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -185,8 +185,11 @@ const servedCheck = (rows: readonly Row[]): Check =>
       const blocks = [
         { allocNs: samples.map(({ allocNs }) => allocNs), createNs: samples.flatMap(({ createNs }) => createNs ?? []) },
       ];
-      const row = { call: `${api} of ${formatBytes(bytes)}`, blocks, bare: [bare] };
-      return servedAllocations(row);
+      return servedAllocations({
+        call: `${api} of ${formatBytes(bytes)}`,
+        blocks,
+        bare: bare === null ? [] : singly(bare),
+      });
     }),
   );
 
