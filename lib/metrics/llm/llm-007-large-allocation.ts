@@ -22,7 +22,7 @@ const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly Allocatio
 const HEADLINE = 'cuMemAlloc';
 /** Samples per row. With fewer than ten effective ones there is no interval. */
 const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
-/** Samples of a row past the layer. */
+/** Samples of a row past the layer, before the rounds and after them. */
 const BARE = 3;
 const LEAST_LIMIT = 1.25 * GIB;
 /** Largest share of the limit that a block may take. */
@@ -75,7 +75,7 @@ interface Sample {
 interface Row extends Plan {
   samples: Sample[];
   /** The same past the layer; null where the driver's own functions cannot be called. */
-  bare: SentAnswerOf<'allocationBlock'> | null;
+  bare: SentAnswerOf<'allocationBlock'>[];
   state: RowState | null;
 }
 
@@ -118,11 +118,11 @@ const allocatedBare = (tenant: WorkerTenant, { api, bytes }: Plan) =>
 async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes: readonly number[]): Promise<Row[]> {
   const { tier, iterations, seed } = context.options;
   const rounds = iterations ?? COUNT[tier];
-  const rows = APIS.flatMap((api) => sizes.map((bytes): Row => ({ api, bytes, samples: [], bare: null, state: null })));
+  const rows = APIS.flatMap((api) => sizes.map((bytes): Row => ({ api, bytes, samples: [], bare: [], state: null })));
   const largest = Math.max(...sizes);
   // A process's first block sets up what stays.
   await sampleOf(context, tenant, { api: HEADLINE, bytes: sizes[0] as number }, seed);
-  for (const row of shuffled(rows, seed)) row.bare = await pastLayer(() => allocatedBare(tenant, row));
+  await measureBare(tenant, shuffled(rows, seed));
   for (let round = 0; round < rounds; round++)
     for (const row of shuffled(rows, seed + round)) {
       if (row.state) continue;
@@ -136,7 +136,19 @@ async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes:
         row.state = state;
       }
     }
+  await measureBare(
+    tenant,
+    rows.filter(({ state }) => !state),
+  );
   return rows;
+}
+
+/** Called before the rounds and after them: the driver keeps memory of earlier blocks, so that the first ones can all be slow. */
+async function measureBare(tenant: WorkerTenant, rows: readonly Row[]): Promise<void> {
+  for (const row of rows) {
+    const block = await pastLayer(() => allocatedBare(tenant, row));
+    if (block) row.bare.push(block);
+  }
 }
 
 const msPerGib = (ns: number, bytes: number): number => ns / NS_PER_MS / (bytes / GIB);
@@ -188,7 +200,7 @@ const servedCheck = (rows: readonly Row[]): Check =>
       return servedAllocations({
         call: `${api} of ${formatBytes(bytes)}`,
         blocks,
-        bare: bare === null ? [] : singly(bare),
+        bare: bare.flatMap(singly),
       });
     }),
   );

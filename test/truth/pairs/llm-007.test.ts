@@ -11,8 +11,9 @@ import { durationOf, type Recorded, type RecordedCall, recordedByProcess } from 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const COUNT = 6;
-/** Allocations of each size past the layer, and one that is not timed. */
-const BARE = 4;
+/** Allocations of each size past the layer before the others, and as many after them: each time with one that is not timed. */
+const AFTER = 4;
+const BARE = 2 * AFTER;
 /**
  * Tolerance relative to a time: delay between a call's return and the reading of the clock on a busy machine (seen: 4
  * us of 400).
@@ -58,11 +59,11 @@ interface Times {
   freeNs: number;
 }
 
-/** The last blocks of that size; the very first one is a trial. */
+/** The last blocks of that size through the layer; the very first one is a trial. */
 function timesOf(recorded: Recorded, { api, bytes }: Row): Times[] {
   const isVirtual = api === 'cuMemCreate';
   const first = recorded.named(isVirtual ? 'cuMemCreate' : 'cuMemAlloc_v2').filter((call) => call.bytes === bytes);
-  return first.slice(-COUNT).map((call) => {
+  return first.slice(-COUNT - AFTER, -AFTER).map((call) => {
     const accessible = isVirtual ? behind(recorded, call, 'cuMemSetAccess') : call;
     const fill = behind(recorded, accessible, 'cuMemsetD8_v2');
     const free = behind(recorded, fill, isVirtual ? 'cuMemUnmap' : 'cuMemFree_v2');
