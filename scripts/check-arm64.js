@@ -85,8 +85,9 @@ const tests = {
 };
 for (const [name, others] of Object.entries(tests)) {
   const sources = [`test/${name}.cpp`, ...others].map((file) => join(root, 'native', file));
-  const archives = ['measuring.a', 'driver.a', 'base.a'].map((file) => join(release, file));
-  const test = join(folder, name);
+  const archives = ['measuring.a', 'references.a', 'driver.a', 'base.a'].map((file) => join(release, file));
+  // As far from native/kernels/ptx as the addon.
+  const test = join(release, name);
   const flags = ['-std=c++17', '-O1', '-fPIC', '-I', join(root, 'native')];
   run(`${TOOLS}-g++`, [...flags, ...sources, ...archives, '-o', test, '-ldl', '-lpthread', '-lrt'], folder);
   emulated([test], { LD_LIBRARY_PATH: join(release, 'sim'), GVB_SIM: `region=arm64-${process.pid}-${name}` });

@@ -5,7 +5,7 @@
 namespace gvb::sim {
 namespace {
 
-constexpr uint32_t kFactor = 2654435761u;
+constexpr uint32_t kWordFactor = 2654435761u;
 constexpr size_t kCounterBytes = size_t{32} * 128;
 constexpr size_t kReadByThread = size_t{16} * 16, kWrittenByThread = 16;
 
@@ -42,7 +42,7 @@ Plan plan_stream_write(const Arguments& arguments, const Geometry& geometry, con
   plan.touches = {{out, bytes, 16, Access::kWrite}};
   plan.run = [=](const Placement&) {
     auto* words = reinterpret_cast<uint32_t*>(out);
-    for (uint32_t i = 0; i < bytes / sizeof(uint32_t); ++i) words[i] = (i + seed) * kFactor;
+    for (uint32_t i = 0; i < bytes / sizeof(uint32_t); ++i) words[i] = (i + seed) * kWordFactor;
   };
   count_blocks(&plan, arguments.get<uint64_t>(2), geometry);
   return plan;
