@@ -79,6 +79,8 @@
       # What the simulated libraries share.
       "target_name": "card",
       "type": "static_library",
+      # Its own time delays what it simulates: compiled to be small, graphs of short kernels took up to 16 % longer.
+      "cflags_cc": ["-O3"],
       "includes": ["native/base/precompiled.gypi"],
       "sources": ["<!@(node scripts/native-units.js card)"],
       "dependencies": ["base"],
@@ -94,6 +96,8 @@
     {
       "target_name": "simulation",
       "type": "static_library",
+      # Its own time delays what it simulates: compiled to be small, graphs of short kernels took up to 16 % longer.
+      "cflags_cc": ["-O3"],
       "includes": ["native/base/precompiled.gypi"],
       "sources": ["<!@(node scripts/native-units.js simulation)"],
       "dependencies": ["simulated_kernels"],
