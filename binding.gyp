@@ -3,7 +3,7 @@
   # native-units.js groups files, native-sources.js leaves each by itself: for libraries of which others take a few.
   "variables": {
     "bench%": 0,
-    "flags": ["-Os", "-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
+    "flags": ["-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
     # What of Node's own flags and definitions decides whether the precompiled headers fit. Where they do not, the
     # headers themselves are read.
     "nodes_flags": ["-fno-omit-frame-pointer", "-fPIC", "-pthread", "-D_FILE_OFFSET_BITS=64", "-D_LARGEFILE_SOURCE", "-D_GLIBCXX_USE_CXX11_ABI=1", "-D__STDC_FORMAT_MACROS"],
@@ -12,7 +12,8 @@
     "include_dirs": ["<(PRODUCT_DIR)/headers", "native/base", "native"],
     "cflags!": ["-fno-exceptions"],
     "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
-    "cflags_cc": ["<@(flags)"],
+    # Small, but where fast.gypi is included.
+    "cflags_cc": ["<@(flags)", "-Os"],
     # Sections of their own: the linker leaves out what a library does not use.
     "cflags": ["-ffunction-sections", "-fdata-sections"],
     # libgcc stays shared: a static one needs a newer glibc, and Node has it loaded anyway.
@@ -45,7 +46,11 @@
     {
       "target_name": "headers",
       "type": "none",
-      "actions": [{ "action_name": "precompile", "includes": ["native/base/precompile.gypi"] }],
+      # The compiler takes the one that fits.
+      "actions": [
+        { "action_name": "small", "variables": { "level": "-Os" }, "includes": ["native/base/precompile.gypi"] },
+        { "action_name": "fast", "variables": { "level": "-O3" }, "includes": ["native/base/precompile.gypi"] },
+      ],
     },
     {
       "target_name": "base",
@@ -61,10 +66,10 @@
       "dependencies": ["base"],
     },
     {
-      # The host computes what kernels computed: like simulated_kernels not compiled to be small, because it takes seconds.
+      # The host computes again what kernels computed.
       "target_name": "references",
       "type": "static_library",
-      "cflags_cc": ["-O2"],
+      "includes": ["native/base/precompiled.gypi", "native/base/fast.gypi"],
       "sources": ["<!@(node scripts/native-units.js references)"],
       "dependencies": ["driver"],
     },
@@ -79,28 +84,16 @@
       # What the simulated libraries share.
       "target_name": "card",
       "type": "static_library",
-      # Its own time delays what it simulates: compiled to be small, graphs of short kernels took up to 16 % longer.
-      "cflags_cc": ["-O3"],
-      "includes": ["native/base/precompiled.gypi"],
+      "includes": ["native/base/precompiled.gypi", "native/base/fast.gypi"],
       "sources": ["<!@(node scripts/native-units.js card)"],
       "dependencies": ["base"],
     },
     {
-      # What kernels compute, which takes most of the time of a simulated run: not compiled to be small.
-      "target_name": "simulated_kernels",
-      "type": "static_library",
-      "cflags_cc": ["-O2"],
-      "sources": ["<!@(node scripts/native-units.js simulated_kernels)"],
-      "dependencies": ["card"],
-    },
-    {
       "target_name": "simulation",
       "type": "static_library",
-      # Its own time delays what it simulates: compiled to be small, graphs of short kernels took up to 16 % longer.
-      "cflags_cc": ["-O3"],
-      "includes": ["native/base/precompiled.gypi"],
+      "includes": ["native/base/precompiled.gypi", "native/base/fast.gypi"],
       "sources": ["<!@(node scripts/native-units.js simulation)"],
-      "dependencies": ["simulated_kernels"],
+      "dependencies": ["card"],
     },
     {
       "target_name": "gpu_virt_bench",

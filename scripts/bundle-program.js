@@ -98,7 +98,7 @@ function packagesIn(output) {
 /** V8 keeps a source of other characters with two bytes each, and reads it more slowly. */
 const ascii = (code) => code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-// The package has 4 MB at most. Names of functions and classes stay, so that stack traces say where; those within a
+// The package is to stay small (packed.js). Names of functions and classes stay, so that stack traces say where; those within a
 // function are shortened.
 const minify = {
   compress: { keepNames: { function: true, class: true } },

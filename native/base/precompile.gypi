@@ -1,9 +1,9 @@
-# Standard headers, precompiled.
+# Standard headers precompiled for one level of optimisation.
 {
   "inputs": ["standard_headers.h"],
-  "outputs": ["<(PRODUCT_DIR)/headers/standard_headers.h.gch"],
+  "outputs": ["<(PRODUCT_DIR)/headers/standard_headers.h.gch/<(level)"],
   "action": [
-    "$(CXX.target)", "<@(nodes_flags)", "<@(flags)", "-x", "c++-header",
-    "-o", "<(PRODUCT_DIR)/headers/standard_headers.h.gch", "native/base/standard_headers.h",
+    "$(CXX.target)", "<@(nodes_flags)", "<(level)", "<@(flags)", "-x", "c++-header",
+    "-o", "<(PRODUCT_DIR)/headers/standard_headers.h.gch/<(level)", "native/base/standard_headers.h",
   ],
 }

@@ -1,5 +1,5 @@
-// The C++ library's message for an exception that nobody catches demangles its type, for which the linker adds the
-// demangler, 40 kB, to every library and program here. This definition, found first, refuses: the type stays mangled.
+// When nobody catches an exception, the C++ library prints its type, demangled. The demangler would add 40 kB to every
+// library and program here. The linker finds this definition first. It refuses, so the type is printed mangled.
 #include <cstddef>
 
 extern "C" {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <cwchar>
 
 #include "sim/exports.h"
 #include "sim/memory/address_space.h"
@@ -134,11 +133,11 @@ abi::CUresult fill8(Stream* stream, uint64_t to, unsigned char value, size_t cou
 abi::CUresult fill32(Stream* stream, uint64_t to, unsigned value, size_t count) {
   if (to % 4 != 0 || count > SIZE_MAX / 4) return abi::CUDA_ERROR_INVALID_VALUE;
   return fill(stream, to, count * 4, [=](const Placement&) {
-    static_assert(sizeof(wchar_t) == sizeof value);
+    auto* words = reinterpret_cast<unsigned*>(to);
     if (value == 0)
       fill_zero(to, count * 4);
     else
-      std::wmemset(reinterpret_cast<wchar_t*>(to), static_cast<wchar_t>(value), count);
+      for (size_t i = 0; i < count; ++i) words[i] = value;
   });
 }
 
