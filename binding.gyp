@@ -3,7 +3,9 @@
   # native-units.js groups files, native-sources.js leaves each by itself: for libraries of which others take a few.
   "variables": {
     "bench%": 0,
-    "flags": ["-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
+    "description%": 0,
+    # Small, but where fast.gypi is included.
+    "flags": ["-Os", "-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
     # What of Node's own flags and definitions decides whether the precompiled headers fit. Where they do not, the
     # headers themselves are read.
     "nodes_flags": ["-fno-omit-frame-pointer", "-fPIC", "-pthread", "-D_FILE_OFFSET_BITS=64", "-D_LARGEFILE_SOURCE", "-D_GLIBCXX_USE_CXX11_ABI=1", "-D__STDC_FORMAT_MACROS"],
@@ -12,8 +14,7 @@
     "include_dirs": ["<(PRODUCT_DIR)/headers", "native/base", "native"],
     "cflags!": ["-fno-exceptions"],
     "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
-    # Small, but where fast.gypi is included.
-    "cflags_cc": ["<@(flags)", "-Os"],
+    "cflags_cc": ["<@(flags)"],
     # Sections of their own: the linker leaves out what a library does not use.
     "cflags": ["-ffunction-sections", "-fdata-sections"],
     # libgcc stays shared: a static one needs a newer glibc, and Node has it loaded anyway.
@@ -46,10 +47,13 @@
     {
       "target_name": "headers",
       "type": "none",
-      # The compiler takes the one that fits.
       "actions": [
-        { "action_name": "small", "variables": { "level": "-Os" }, "includes": ["native/base/precompile.gypi"] },
-        { "action_name": "fast", "variables": { "level": "-O3" }, "includes": ["native/base/precompile.gypi"] },
+        {
+          "action_name": "precompile",
+          "inputs": ["native/base/standard_headers.h"],
+          "outputs": ["<(PRODUCT_DIR)/headers/standard_headers.h.gch"],
+          "action": ["$(CXX.target)", "<@(nodes_flags)", "<@(flags)", "-x", "c++-header", "-o", "<@(_outputs)", "<@(_inputs)"],
+        },
       ],
     },
     {
@@ -69,7 +73,7 @@
       # The host computes again what kernels computed.
       "target_name": "references",
       "type": "static_library",
-      "includes": ["native/base/precompiled.gypi", "native/base/fast.gypi"],
+      "includes": ["native/base/fast.gypi"],
       "sources": ["<!@(node scripts/native-units.js references)"],
       "dependencies": ["driver"],
     },
@@ -81,33 +85,44 @@
       "dependencies": ["references"],
     },
     {
-      # What the simulated libraries share.
-      "target_name": "card",
+      # What the simulated libraries share: the settings, and the card's own time.
+      "target_name": "settings",
       "type": "static_library",
-      "includes": ["native/base/precompiled.gypi", "native/base/fast.gypi"],
-      "sources": ["<!@(node scripts/native-units.js card)"],
+      "includes": ["native/base/precompiled.gypi"],
+      "sources": ["<!@(node scripts/native-units.js settings)"],
       "dependencies": ["base"],
     },
     {
+      "target_name": "card",
+      "type": "static_library",
+      "includes": ["native/base/fast.gypi"],
+      "sources": ["<!@(node scripts/native-units.js card)"],
+      "dependencies": ["settings"],
+    },
+    {
+      # The simulated driver: what programs call seldom, and what they call all the time.
       "target_name": "simulation",
       "type": "static_library",
-      "includes": ["native/base/precompiled.gypi", "native/base/fast.gypi"],
+      "includes": ["native/base/precompiled.gypi"],
       "sources": ["<!@(node scripts/native-units.js simulation)"],
+      "dependencies": ["card"],
+    },
+    {
+      "target_name": "execution",
+      "type": "static_library",
+      "includes": ["native/base/fast.gypi"],
+      "sources": ["<!@(node scripts/native-units.js execution)"],
       "dependencies": ["card"],
     },
     {
       "target_name": "gpu_virt_bench",
       "sources": ["<!@(node scripts/native-units.js addon)"],
-      "dependencies": ["measuring"],
-      "cflags": ["-isystem", "<(module_root_dir)/<!(node -p \"require('node-addon-api').include_dir\")"],
-      "defines": [
-        "NAPI_VERSION=8",
-        "NAPI_CPP_EXCEPTIONS",
-        "NODE_ADDON_API_DISABLE_DEPRECATED",
-        # In a worker_thread that is being ended no error can be thrown any more: without this the process aborts.
-        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
+      "includes": [
+        "native/addon/addon.gypi",
+        "native/base/precompiled.gypi",
+        "native/base/exports.gypi",
+        "native/floor/above.gypi",
       ],
-      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
     },
     {
       # A loadable_module takes from the static libraries what it needs, a shared_library takes them whole.
@@ -119,8 +134,7 @@
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "so" }]],
       "sources": ["<!@(node scripts/native-units.js interposer)"],
       "dependencies": ["driver"],
-      "ldflags": ["-Wl,-Bsymbolic"],
-      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
+      "includes": ["native/base/precompiled.gypi", "native/base/exports.gypi", "native/floor/above.gypi"],
     },
     {
       # Beside the interposer and not in it: it is loaded into every process of a program, and delays none.
@@ -132,8 +146,7 @@
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "so" }]],
       "sources": ["<!@(node scripts/native-units.js counter)"],
       "dependencies": ["driver"],
-      "ldflags": ["-Wl,-Bsymbolic"],
-      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
+      "includes": ["native/base/precompiled.gypi", "native/base/exports.gypi", "native/floor/above.gypi"],
     },
     {
       # Loaded into every process of a user's program: as little as can be.
@@ -181,13 +194,9 @@
       "product_name": "libcuda.so",
       "product_extension": "1",
       "product_dir": "<(PRODUCT_DIR)/sim",
-      "dependencies": ["simulation"],
-      "ldflags": [
-        "-Wl,-soname,libcuda.so.1",
-        "-Wl,-Bsymbolic",
-        "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map",
-      ],
-      "includes": ["native/floor/above.gypi"],
+      "dependencies": ["simulation", "execution"],
+      "ldflags": ["-Wl,-soname,libcuda.so.1"],
+      "includes": ["native/base/exports.gypi", "native/floor/above.gypi"],
     },
     {
       "target_name": "simulated_nvml",
@@ -198,12 +207,8 @@
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "1" }]],
       "sources": ["<!@(node scripts/native-units.js simulated_nvml)"],
       "dependencies": ["card"],
-      "ldflags": [
-        "-Wl,-soname,libnvidia-ml.so.1",
-        "-Wl,-Bsymbolic",
-        "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map",
-      ],
-      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
+      "ldflags": ["-Wl,-soname,libnvidia-ml.so.1"],
+      "includes": ["native/base/precompiled.gypi", "native/base/exports.gypi", "native/floor/above.gypi"],
     },
     {
       # In a folder of its own: like a real NCCL it is found where LD_LIBRARY_PATH names its folder.
@@ -215,15 +220,29 @@
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "2" }]],
       "sources": ["<!@(node scripts/native-units.js simulated_nccl)"],
       "dependencies": ["card"],
-      "ldflags": [
-        "-Wl,-soname,libnccl.so.2",
-        "-Wl,-Bsymbolic",
-        "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map",
-      ],
-      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
+      "ldflags": ["-Wl,-soname,libnccl.so.2"],
+      "includes": ["native/base/precompiled.gypi", "native/base/exports.gypi", "native/floor/above.gypi"],
     },
   ],
   "conditions": [
+    [
+      # node scripts/build-native.js --description
+      "description==1",
+      {
+        "targets": [
+          {
+            # The addon once more, with its description of itself: for npm run docs, and compiled in a hurry.
+            "target_name": "description",
+            "type": "loadable_module",
+            "product_extension": "node",
+            "sources": ["<!@(node scripts/native-units.js description)"],
+            "defines": ["GVB_DESCRIBED"],
+            "cflags_cc": ["-O0"],
+            "includes": ["native/addon/addon.gypi"],
+          },
+        ],
+      },
+    ],
     [
       # node scripts/build-native.js --bench
       "bench==1",

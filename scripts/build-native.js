@@ -1,5 +1,5 @@
-// Builds addon, simulated driver and interposer with node-gyp; with --bench also the programs that only bench/ needs.
-// The build is incremental.
+// Builds addon, simulated driver and interposer with node-gyp; with --bench also the programs that only bench/ needs, with
+// --description the addon that native-types.js reads. The build is incremental.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,10 @@ import { forget, remember, sourcesOf } from './current.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
+const ADDED = ['bench', 'description'];
 const given = process.argv.slice(2);
+const added = ADDED.filter((name) => given.includes(`--${name}`));
+const others = given.filter((argument) => !added.includes(argument.slice(2)));
 const sources = sourcesOf('native');
 forget('native');
 
@@ -18,17 +21,11 @@ const holder = `${root}native/kernels/ptx.cpp`;
 const changed = (file) => statSync(`${root}native/kernels/ptx/${file}`).mtimeMs > statSync(holder).mtimeMs;
 if (readdirSync(`${root}native/kernels/ptx`).some(changed)) utimesSync(holder, new Date(), new Date());
 
-const env = { ...buildEnvironment, GYP_DEFINES: given.includes('--bench') ? 'bench=1' : '' };
+const env = { ...buildEnvironment, GYP_DEFINES: added.map((name) => `${name}=1`).join(' ') };
 
 const { status } = spawnSync(
   process.execPath,
-  [
-    require.resolve('node-gyp/bin/node-gyp.js'),
-    'configure',
-    'build',
-    '--loglevel=warn',
-    ...given.filter((argument) => argument !== '--bench'),
-  ],
+  [require.resolve('node-gyp/bin/node-gyp.js'), 'configure', 'build', '--loglevel=warn', ...others],
   { cwd: root, stdio: 'inherit', env },
 );
 if (status !== 0) {
@@ -38,4 +35,4 @@ if (status !== 0) {
   process.exit(status ?? 1);
 }
 // Arguments of node-gyp may have made something else.
-if (given.every((argument) => argument === '--bench')) remember('native', sources);
+if (others.length === 0) remember('native', sources);

@@ -1,6 +1,6 @@
-// Writes lib/native/addon-types.ts from the built addon's description of its functions and of the fields of their
-// requests and results (native/addon), or with --check compares it.
-import { existsSync } from 'node:fs';
+// Writes lib/native/addon-types.ts from an addon's description of its functions and of the fields of their requests and
+// results (native/addon), or with --check compares it. Users' addon has no description, so one that has is built first.
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -8,7 +8,7 @@ import { generated } from './generated.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = 'lib/native/addon-types.ts';
-const addon = `${root}build/Release/gpu_virt_bench.node`;
+const addon = `${root}build/Release/description.node`;
 
 const comment = (text) => (text ? `/** ${text} */\n` : '');
 const field = ({ name, type, doc, optional }) => `${comment(doc)}${name}${optional ? '?' : ''}: ${type};\n`;
@@ -20,8 +20,9 @@ function declaration({ name, doc, base, text, fields }) {
 
 const method = ({ name, signature, doc }) => `${comment(doc)}${name}${signature};\n`;
 
-if (!existsSync(addon)) {
-  console.error(`${target} is made from the native addon, which is not built: run npm run build:native.`);
+const build = spawnSync(process.execPath, [`${root}scripts/build-native.js`, '--description'], { stdio: 'inherit' });
+if (build.status !== 0) {
+  console.error(`${target} is made from the native addon, which could not be built.`);
   process.exitCode = 1;
 } else {
   const topics = createRequire(import.meta.url)(addon).description();

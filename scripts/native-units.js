@@ -1,4 +1,4 @@
-// Groups the C++ sources of one library for node-gyp: about ten successive files become one file that includes them.
+// Groups the C++ sources of one library for node-gyp: up to twenty successive files become one file that includes them.
 // The compiler then reads shared headers and instantiates templates once per group, which halves its time. clang-tidy
 // compiles every file separately, so no file can rely on the includes or declarations of another.
 //   node scripts/native-units.js LIBRARY   writes build/units/LIBRARY-N.cpp and prints the paths in one line
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { sourcesOf } from './native-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const MOST_FILES = 10;
+const MOST_FILES = 20;
 
 /** Groups of nearly equal size, because the largest determines how long a build with many processors takes. */
 function groups(files) {

@@ -38,7 +38,7 @@ export function pack(folder) {
 }
 
 /** Megabytes, with the prebuilds of all architectures. */
-const LARGEST = 4.2;
+const LARGEST = 4;
 
 /** Returns the platforms of which it has prebuilds. */
 function checkSize({ size, files }) {

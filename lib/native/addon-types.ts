@@ -2210,36 +2210,6 @@ export interface VisibleMemory {
   totalBytes: number | null;
 }
 
-// This description
-
-export interface DescribedField {
-  name: string;
-  type: string;
-  doc: string;
-  optional: boolean;
-}
-
-export interface DescribedType {
-  name: string;
-  doc: string;
-  base: string | null;
-  /** Type that this name stands for; null for an interface. */
-  text: string | null;
-  fields: DescribedField[];
-}
-
-export interface DescribedFunction {
-  name: string;
-  signature: string;
-  doc: string;
-}
-
-export interface DescribedTopic {
-  heading: string;
-  types: DescribedType[];
-  functions: DescribedFunction[];
-}
-
 // Timing
 
 export interface TimingRequest {
@@ -2587,8 +2557,6 @@ export interface NativeAddon {
   scheduling(session: number): Promise<Scheduling | null>;
   /** Memory that cuMemGetInfo reports to this process, which a layer may change; null if the call failed. */
   visibleMemory(session: number): Promise<VisibleMemory>;
-  /** The description from which npm run docs generates this file. */
-  description(): DescribedTopic[];
   /** Samples the latency of strong loads, of a launch and of a wait for nothing. */
   probeTiming(session: number, request: TimingRequest): Promise<Timings>;
   /** Keeps blocks running for a time and reports when they ran, and on which multiprocessors. */

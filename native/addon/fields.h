@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "addon/types.h"
+
 namespace gvb {
 
 // The texts of an enumeration field, and its type's name in TypeScript (empty: a union of the texts).
@@ -51,7 +53,7 @@ struct Field : FieldRule {
 
   constexpr Field says(const char* text) const {
     Field field = *this;
-    field.doc = text;
+    if (kDescribed) field.doc = text;
     return field;
   }
   constexpr Field above_zero() const {

@@ -278,9 +278,11 @@ js::Value drop_monitor(const js::Call& call) {
 }
 
 // A function of a monitor of the caller's own.
-Function of_monitor(const char* name, js::Value (*call)(const js::Call&), std::string (*result)(Types&)) {
-  return {name, "", call,
-          [result](Types& types) { return "(request: " + type_of<MonitorId>(types) + "): " + result(types); }};
+template <class Result>
+Function of_monitor(const char* name, js::Value (*call)(const js::Call&), Result result) {
+  return {name, call, described([result](auto& types) {
+            return "(request: " + type_of<MonitorId>(types) + "): " + result(types);
+          })};
 }
 
 std::vector<ListedGpu> monitorable(const Target& target) { return listed_gpus(Nvml::load(target.simulated_driver)); }
@@ -288,16 +290,16 @@ std::vector<ListedGpu> monitorable(const Target& target) { return listed_gpus(Nv
 const Topic gpu_monitor_topic{
     "Monitors of GPUs",
     {without_session("listGpus", monitorable).says("Lists the GPUs that NVML reports, without any CUDA call."),
-     Function{"startMonitor",
-              "Starts a thread that samples a GPU at an interval, without any CUDA call. Resolves when it has started.",
-              start_monitor,
-              [](Types& types) {
+     Function{"startMonitor", start_monitor, described([](auto& types) {
                 return "(request: " + type_of<MonitorRequest>(types) + "): Promise<" + type_of<MonitorId>(types) + ">";
-              }},
-     of_monitor("takeSamples", take_samples, type_of<MonitorReport>).says("Samples since the last call."),
-     of_monitor("stopMonitor", stop_monitor, [](Types&) { return std::string("Promise<void>"); })
+              })}
+         .says(
+             "Starts a thread that samples a GPU at an interval, without any CUDA call. Resolves when it has started."),
+     of_monitor("takeSamples", take_samples, [](auto& types) { return type_of<MonitorReport>(types); })
+         .says("Samples since the last call."),
+     of_monitor("stopMonitor", stop_monitor, [](auto&) { return std::string("Promise<void>"); })
          .says("Stops sampling. Resolves when it has stopped; its samples can still be taken."),
-     of_monitor("dropMonitor", drop_monitor, [](Types&) {
+     of_monitor("dropMonitor", drop_monitor, [](auto&) {
        return std::string("void");
      }).says("Stops a monitor and discards its samples.")}};
 

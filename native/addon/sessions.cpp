@@ -69,10 +69,6 @@ Nothing keep_context_of(const DeviceTarget& target) {
   return {};
 }
 
-Function special(const char* name, js::Value (*call)(const js::Call&), std::string (*signature)(Types&)) {
-  return {name, "", call, signature};
-}
-
 const Topic sessions_topic{
     "Sessions",
     {
@@ -81,14 +77,16 @@ const Topic sessions_topic{
         at_once("confineSessions", confine)
             .says(
                 "From now on every session of this process, and every start that it measures, is in a green context."),
-        special("openSession", open_session,
-                [](Types& types) { return "(target: " + type_of<DeviceTarget>(types) + "): Promise<number>"; })
+        Function{"openSession", open_session, described([](auto& types) {
+                   return "(target: " + type_of<DeviceTarget>(types) + "): Promise<number>";
+                 })}
             .says("Waits until no other session of this process is open, then retains the device's primary context."),
-        special("openTurn", open_turn, [](Types&) { return std::string("(): Promise<number>"); })
-            .says("Waits like openSession but uses no device: a turn for a measurement that other processes make."),
-        special("closeSession", close_session, [](Types&) { return std::string("(session: number): Promise<void>"); }),
-        special("cancel", cancel, [](Types&) { return std::string("(session: number): void"); })
-            .says("Stops the session's running task at its next sample; that task rejects with kind `aborted`."),
+        Function{"openTurn", open_turn, described([](auto&) { return std::string("(): Promise<number>"); })}.says(
+            "Waits like openSession but uses no device: a turn for a measurement that other processes make."),
+        Function{"closeSession", close_session,
+                 described([](auto&) { return std::string("(session: number): Promise<void>"); })},
+        Function{"cancel", cancel, described([](auto&) { return std::string("(session: number): void"); })}.says(
+            "Stops the session's running task at its next sample; that task rejects with kind `aborted`."),
     }};
 
 }  // namespace

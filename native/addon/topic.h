@@ -15,15 +15,24 @@ class DeviceSession;
 // Creates the value that a promise resolves to; called on the environment's thread.
 using Result = std::function<js::Value(js::Env)>;
 
+// "(session: number, request: WorkRequest): Promise<Work>"
+using Signature = std::function<std::string(Types&)>;
+
+// `make` is generic, so that it is only compiled where the addon describes itself.
+template <class Make>
+Signature described([[maybe_unused]] Make make) {
+  if constexpr (kDescribed) return make;
+  return nullptr;
+}
+
 struct Function {
   std::string name;
-  std::string doc;
   std::function<js::Value(const js::Call&)> call;
-  // "(session: number, request: WorkRequest): Promise<Work>"
-  std::function<std::string(Types&)> signature;
+  Signature signature;
+  std::string doc = "";
 
   Function says(const char* text) && {
-    doc = text;
+    if (kDescribed) doc = text;
     return std::move(*this);
   }
 };
@@ -53,59 +62,59 @@ Result result_of(T value) {
 // Runs `measure` with a request on a session.
 template <class T, class Request>
 Function in_session(const char* name, T (*measure)(DeviceSession&, const Request&)) {
-  return {name, "",
+  return {name,
           [measure](const js::Call& call) {
             return promise_in_session(call,
                                       [measure, request = read<Request>({call.env, call[1]})](DeviceSession& session) {
                                         return result_of(measure(session, request));
                                       });
           },
-          [](Types& types) {
+          described([](auto& types) {
             const std::string request = type_of<Request>(types);
             return "(session: number, request: " + request + "): Promise<" + type_of<T>(types) + ">";
-          }};
+          })};
 }
 
 template <class T>
 Function in_session(const char* name, T (*look)(DeviceSession&)) {
-  return {name, "",
+  return {name,
           [look](const js::Call& call) {
             return promise_in_session(call, [look](DeviceSession& session) { return result_of(look(session)); });
           },
-          [](Types& types) { return "(session: number): Promise<" + type_of<T>(types) + ">"; }};
+          described([](auto& types) { return "(session: number): Promise<" + type_of<T>(types) + ">"; })};
 }
 
 // Runs on the executor, without a session.
 template <class T, class Request>
 Function without_session(const char* name, T (*measure)(const Request&)) {
-  return {name, "",
+  return {name,
           [measure](const js::Call& call) {
             return promise_of(
                 call, [measure, request = read<Request>({call.env, call[0]})] { return result_of(measure(request)); });
           },
-          [](Types& types) {
+          described([](auto& types) {
             const std::string request = type_of<Request>(types);
             return "(request: " + request + "): Promise<" + type_of<T>(types) + ">";
-          }};
+          })};
 }
 
 // Runs at once, on the caller's thread.
 template <class T, class Request>
 Function at_once(const char* name, T (*call_it)(const Request&)) {
-  return {name, "",
+  return {name,
           [call_it](const js::Call& call) {
             return to_js(call.env, call_it(read<Request>({call.env, call[0]})));
           },
-          [](Types& types) {
+          described([](auto& types) {
             const std::string request = type_of<Request>(types);
             return "(request: " + request + "): " + type_of<T>(types);
-          }};
+          })};
 }
 
 template <class T>
 Function at_once(const char* name, T (*call_it)()) {
-  return {name, "", [call_it](const js::Call& call) { return to_js(call.env, call_it()); },
-          [](Types& types) { return "(): " + type_of<T>(types); }};
+  return {name, [call_it](const js::Call& call) { return to_js(call.env, call_it()); },
+          described([](auto& types) { return "(): " + type_of<T>(types); })};
 }
 
 }  // namespace gvb

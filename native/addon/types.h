@@ -8,6 +8,14 @@
 
 namespace gvb {
 
+// Whether this addon can describe itself, as the one for npm run docs does (target `description` of binding.gyp). The
+// texts and the names of all types would be a third of its code.
+#ifdef GVB_DESCRIBED
+inline constexpr bool kDescribed = true;
+#else
+inline constexpr bool kDescribed = false;
+#endif
+
 struct DescribedField {
   std::string name;
   std::string type;

@@ -33,14 +33,14 @@ struct CudaFunction {
   int version;       // CUDA version that introduced this ABI
 };
 
-constexpr CudaFunction kCudaFunctions[] = {
+inline constexpr CudaFunction kCudaFunctions[] = {
 #define GVB_CUDA(name, base, version, parameters) {#name, base, version},
 #include "driver/cuda_functions.inc"
 #undef GVB_CUDA
 };
 constexpr size_t kCudaFunctionCount = sizeof(kCudaFunctions) / sizeof(kCudaFunctions[0]);
 
-constexpr const char* kNvmlFunctions[] = {
+inline constexpr const char* kNvmlFunctions[] = {
 #define GVB_NVML(name, version, parameters) #name,
 #include "driver/nvml_functions.inc"
 #undef GVB_NVML

@@ -142,9 +142,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   GVB_SIM_ENTER(cuDeviceComputeCapability);
   if (major == nullptr || minor == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (sim::physical_device(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
-  *major = static_cast<int>(sim::card_settings(sim::physical_device(device)).cc / 10);
-  *minor = static_cast<int>(sim::card_settings(sim::physical_device(device)).cc % 10);
+  const int physical = sim::physical_device(device);
+  if (physical < 0) return CUDA_ERROR_INVALID_DEVICE;
+  *major = static_cast<int>(sim::card_settings(physical).cc / 10);
+  *minor = static_cast<int>(sim::card_settings(physical).cc % 10);
   return CUDA_SUCCESS;
 }
 

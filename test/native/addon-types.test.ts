@@ -1,44 +1,48 @@
-/** Compares the addon's functions with their types in lib/. */
-import { execFileSync } from 'node:child_process';
+/** Compares the addon's functions, and the requests that they refuse, with their types in lib/. */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import type { DescribedField, DescribedType } from '../../lib/native/addon-types.js';
 import { loadAddon } from '../../lib/native/load.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const path = fileURLToPath(new URL('../../lib/native/addon-types.ts', import.meta.url));
+const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
 const addon = loadAddon();
-const topics = addon.description();
-const types = new Map(topics.flatMap((topic) => topic.types).map((type) => [type.name, type]));
 
-it("addon-types.ts matches the built addon's description", () => {
-  execFileSync(process.execPath, ['scripts/native-types.js', '--check'], { cwd: root });
+const interfaces = new Map<string, ts.InterfaceDeclaration>();
+const texts = new Map<string, string>();
+for (const statement of source.statements) {
+  if (ts.isInterfaceDeclaration(statement)) interfaces.set(statement.name.text, statement);
+  if (ts.isTypeAliasDeclaration(statement)) texts.set(statement.name.text, statement.type.getText());
+}
+const functions = interfaces.get('NativeAddon')?.members.filter(ts.isMethodSignature) ?? [];
+
+it('every function is typed once, and every typed function exists', () => {
+  expect(functions.map(({ name }) => name.getText()).sort()).toEqual(Object.keys(addon).sort());
 });
 
-it('every function is described once, and every described function exists', () => {
-  const names = topics.flatMap(({ functions }) => functions.map(({ name }) => name));
-  expect([...names].sort()).toEqual(Object.keys(addon).sort());
-});
-
-const fieldsOf = (type: DescribedType): DescribedField[] => [
-  ...(type.base ? fieldsOf(types.get(type.base) as DescribedType) : []),
-  ...type.fields,
+const fieldsOf = (type: ts.InterfaceDeclaration): { name: string; type: string }[] => [
+  ...(type.heritageClauses ?? []).flatMap(({ types }) =>
+    types.flatMap((base) => fieldsOf(interfaces.get(base.getText()) as ts.InterfaceDeclaration)),
+  ),
+  ...type.members
+    .filter(ts.isPropertySignature)
+    .map((member) => ({ name: member.name.getText(), type: member.type?.getText() ?? '' })),
 ];
 
 /** A valid value for a field of this type. */
 function example(text: string): unknown {
-  const type = types.get(text)?.text ?? text;
+  const type = texts.get(text) ?? text;
   if (type.includes('null')) return null;
   const [choice] = type.match(/(?<=')[^']+/) ?? [];
   return choice ?? { number: 1, boolean: true, string: 'x', 'number[]': [1], 'string[]': ['x'] }[type];
 }
 
-const requests = topics.flatMap(({ functions }) =>
-  functions.flatMap(({ name, signature }) => {
-    const type = types.get(signature.match(/(?:request|target): (\w+)/)?.[1] ?? '');
-    const inSession = signature.startsWith('(session: number');
-    return type ? [{ name, inSession, fields: fieldsOf(type) }] : [];
-  }),
-);
+const requests = functions.flatMap(({ name, parameters }) => {
+  const given = parameters.find((parameter) => ['request', 'target'].includes(parameter.name.getText()));
+  const type = interfaces.get(given?.type?.getText() ?? '');
+  return type ? [{ name: name.getText(), inSession: parameters.length === 2, fields: fieldsOf(type) }] : [];
+});
 const call = (name: string, inSession: boolean, request: unknown): unknown =>
   (addon as unknown as Record<string, (...values: unknown[]) => unknown>)[name]?.(
     ...(inSession ? [1, request] : [request]),
