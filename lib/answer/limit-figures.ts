@@ -1,5 +1,6 @@
 /** Figures of limits and of isolation: whether they hold, and the number that shows it. */
 import type { Broken, Figure } from '../results/answer-schema.js';
+import { isNumber, rowsOf } from '../results/fields.js';
 import type { Cell } from '../results/view.js';
 import { number } from '../results/text/plain.js';
 import { counted } from '../results/text/quantity.js';
@@ -78,15 +79,15 @@ interface Share {
   shown: Pick<Figure, 'value' | 'unit' | 'shown'>;
 }
 
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const MOST_ROWS = 1_000;
 
 /** The share of the card behind an accuracy: says which side of the limit it is on, which the accuracy does not. */
 function shareOf({ value, results }: Cell): Share | null {
   const [result] = results.filter((each) => each.value !== null);
-  const { limitPercent: limit, limits } = result?.details ?? {};
-  if (!isNumber(limit) || limit <= 0 || !Array.isArray(limits) || value === null) return null;
-  const shares = (limits as Record<string, unknown>[]).flatMap((row) =>
-    row?.smPercent === limit && isNumber(row.achievedPercent) ? [row.achievedPercent] : [],
+  const { limitPercent: limit } = result?.details ?? {};
+  if (!isNumber(limit) || limit <= 0 || value === null) return null;
+  const shares = rowsOf(result?.details, 'limits', MOST_ROWS).flatMap(({ smPercent, achievedPercent }) =>
+    smPercent === limit && isNumber(achievedPercent) ? [achievedPercent] : [],
   );
   const accuracy = (share: number) => 100 - (100 * Math.abs(share - limit)) / limit;
   const share = shares.find((each) => Math.abs(accuracy(each) - value) < 0.5);

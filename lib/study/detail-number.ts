@@ -1,5 +1,5 @@
 /** A number of a metric's details, for a row of a published table. */
-import { fieldOf, fieldsOf } from '../load/answer/fields.js';
+import { fieldOf, fieldsOf } from '../results/fields.js';
 import type { MetricResult } from '../results/document.js';
 
 /** A path in details: names of fields, joined by dots. `[field=value]` picks the row of a list: `starts[processes=50].meanMs`. */

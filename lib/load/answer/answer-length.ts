@@ -1,6 +1,6 @@
 /** Whether an answer has as many tokens as its request asks for: one that is cut short is no work done. */
 import { isOfLength } from './finish-reason.js';
-import { fieldOf, fieldsOf, jsonIn } from './fields.js';
+import { fieldOf, fieldsOf, jsonIn } from '../../results/fields.js';
 import type { TokenStream } from './openai.js';
 import { RequestFailure } from '../request-failure.js';
 

@@ -1,5 +1,5 @@
 /** How the server says that an answer ended: the end of the transport is not the success of the work. */
-import { type Fields, fieldOf, isText } from './fields.js';
+import { type Fields, fieldOf, isText } from '../../results/fields.js';
 import { endedEarly, RequestFailure } from '../request-failure.js';
 import { short, type UnknownParts } from './unknown.js';
 

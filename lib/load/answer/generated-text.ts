@@ -1,5 +1,5 @@
 /** The generated text of a chunk, and what else its choice holds that may be text. */
-import { type Fields, fieldOf, fieldsOf, isFields, isSaid, isText } from './fields.js';
+import { type Fields, fieldOf, fieldsOf, isFields, isSaid, isText } from '../../results/fields.js';
 import type { OpenAiApi } from './openai-api.js';
 import type { UnknownParts } from './unknown.js';
 

@@ -4,7 +4,7 @@
  */
 import type { OpenAiApi } from './openai-api.js';
 import { FinishReason } from './finish-reason.js';
-import { type Fields, fieldOf, fieldsOf, isFields, jsonIn } from './fields.js';
+import { type Fields, fieldOf, fieldsOf, isFields, jsonIn } from '../../results/fields.js';
 import { generatedText } from './generated-text.js';
 import { endedEarly, RequestFailure } from '../request-failure.js';
 import { errorInStream, isError, isErrorEvent, isErrorLine } from './server-error.js';

@@ -1,5 +1,5 @@
 /** Errors that servers send with a status of success: in a stream, or as the whole body. */
-import { type Fields, fieldOf, fieldsOf, isFields, isSaid, isText, jsonIn } from './fields.js';
+import { type Fields, fieldOf, fieldsOf, isFields, isSaid, isText, jsonIn } from '../../results/fields.js';
 import { RequestFailure } from '../request-failure.js';
 import { short } from './unknown.js';
 

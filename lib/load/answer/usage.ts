@@ -1,5 +1,5 @@
 /** The number of tokens that a server says it generated, and what its stream says against it. */
-import { fieldOf, fieldsOf, isFields } from './fields.js';
+import { fieldOf, fieldsOf, isFields } from '../../results/fields.js';
 import type { UnknownParts } from './unknown.js';
 
 export interface StreamedText {

@@ -7,13 +7,19 @@ import type { MeasureContext } from '../core/metric.js';
 const MOST_S = 600;
 const ANSWER_MS = 120_000;
 
+export interface BusyNeighbour {
+  aggression: Aggression;
+  /** Whether it still worked when the measurement beside it was over. */
+  lasted: boolean;
+}
+
 /** Measures while the neighbour works: from its first operation until `use` is over. A worker can do it once. */
-export async function besideBusy<T>(
+export async function besideBusy(
   { worker }: WorkerTenant,
   kind: AggressorKind,
   { signal }: MeasureContext,
-  use: () => Promise<T>,
-): Promise<{ used: T; aggression: Aggression }> {
+  use: () => Promise<void>,
+): Promise<BusyNeighbour> {
   const params: AttackRequest = { kind, quotaBytes: 0, mostNs: MOST_S * 1e9 };
   let isWorking = () => {};
   const working = new Promise<void>((resolve) => {
@@ -26,11 +32,13 @@ export async function besideBusy<T>(
   }) as Promise<Aggression>;
   // One that cannot run ends at once.
   await Promise.race([working, attack]);
-  const ended = attack.catch(() => {});
+  let lasted = true;
+  const ended = attack.catch(() => {}).then(() => (lasted = false));
   try {
-    const used = await use();
+    await use();
+    const hasLasted = lasted;
     await worker.request('endAttack', {}, { deadlineMs: ANSWER_MS, signal });
-    return { used, aggression: await attack };
+    return { aggression: await attack, lasted: hasLasted };
   } finally {
     if (worker.alive) await worker.request('endAttack', {}, { deadlineMs: ANSWER_MS }).catch(() => {});
     await ended;

@@ -1,6 +1,6 @@
 /** IS-014: whether kernels compute the same bits under a layer as natively. */
 import * as v from 'valibot';
-import type { Aggression, OutputKernel, Outputs, OutputsRequest } from '../../native/addon-types.js';
+import type { OutputKernel, Outputs, OutputsRequest } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { seededRandom } from '../../stats/random.js';
 import { bareDriver } from '../../systems/proof/attestation.js';
@@ -13,7 +13,7 @@ import { rowState, type RowState, unlessFull } from '../core/row-state.js';
 import { nativeStart } from '../tenants/native-start.js';
 import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
-import { besideBusy } from './busy-neighbour.js';
+import { besideBusy, type BusyNeighbour } from './busy-neighbour.js';
 import { compared, type Difference, KERNELS, outputsOf } from './kernel-outputs.js';
 import { idleReason } from './shared/aggressor-menu.js';
 
@@ -72,7 +72,7 @@ interface Compared extends Reference {
 
 interface Played {
   all: Compared[];
-  neighbours: Aggression[];
+  neighbours: BusyNeighbour[];
   entered: ReturnType<typeof contextOf>;
 }
 
@@ -115,18 +115,18 @@ async function findFixed(context: MeasureContext, scene: MetricScene, native: Wo
     }
   }
   const neighbour = await enterNatively(context, scene);
-  const { aggression } = await besideBusy(neighbour, NEIGHBOUR, context, async () => {
+  const beside = await besideBusy(neighbour, NEIGHBOUR, context, async () => {
     for (const one of references)
       if (one.isFixed && one.outputs) one.isFixed = repeats(one.outputs, await outputsOf(native, one.request));
   });
   await neighbour.stop();
-  return { references, aggression };
+  return { references, beside };
 }
 
 function play(context: MeasureContext, plan: ResultsPlan): Promise<Played> {
   return inScene(context, async (scene) => {
     const native = await enterNatively(context, scene);
-    const { references, aggression: nativeNeighbour } = await findFixed(context, scene, native, plan);
+    const { references, beside: besideNative } = await findFixed(context, scene, native, plan);
     const own = await scene.enter({ id: FIRST_ID }, 'victim');
     const all: Compared[] = references.map((reference) => ({ ...reference, differences: [] }));
     const compareAll = async (arm: (typeof ARMS)[number]) => {
@@ -147,10 +147,10 @@ function play(context: MeasureContext, plan: ResultsPlan): Promise<Played> {
     };
     await compareAll('alone');
     const neighbour = await scene.enter({ id: FIRST_ID + 1 }, 'aggressor');
-    const { aggression } = await besideBusy(neighbour, NEIGHBOUR, context, () => compareAll('beside a neighbour'));
+    const beside = await besideBusy(neighbour, NEIGHBOUR, context, () => compareAll('beside a neighbour'));
     return {
       all,
-      neighbours: [nativeNeighbour, aggression],
+      neighbours: [besideNative, beside],
       entered: contextOf({ contexts: [own.context].flatMap((one) => one ?? []) }),
     };
   });
@@ -163,9 +163,12 @@ function rowOf({ kernel, request, outputs, state, isFixed, differences }: Compar
   return { ...name, number, bytes, repetitions: request.repetitions, excluded: !isFixed, differences };
 }
 
+const restReason = ({ aggression, lasted }: BusyNeighbour): string | null =>
+  idleReason(aggression) ?? (lasted ? null : 'it ended before the comparison did');
+
 function judge({ all, neighbours, entered }: Played, seed: number): Measured<SameResultsDetails> {
   const fixed = all.filter(({ isFixed }) => isFixed);
-  const idle = neighbours.map(idleReason).find((reason) => reason !== null);
+  const idle = neighbours.map(restReason).find((reason) => reason !== null);
   const checks: Check[] = [
     {
       name: 'kernels have an order of their own',

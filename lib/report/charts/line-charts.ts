@@ -5,6 +5,7 @@
 import type { LineChart } from '../../metrics/core/metric.js';
 import { metrics } from '../../metrics/registry.js';
 import { grouped } from '../../results/text/grouped.js';
+import { fieldOf, type Fields, fieldsOf, isFields, isNumber, rowsOf } from '../../results/fields.js';
 import { medianOf, type View } from '../../results/view.js';
 import { number } from '../../results/text/plain.js';
 import type { Fit, Lines, Reference, Series } from './lines.js';
@@ -19,9 +20,6 @@ interface DrawnLineChart extends Omit<Lines, 'series' | 'references'> {
 
 const MOST_ROWS = 1_000;
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-
 interface Found {
   of: unknown;
   point: Point;
@@ -30,12 +28,10 @@ interface Found {
 type Where = LineChart['where'];
 
 /** Rows of an array in the details that have the values of `where`. */
-function rowsIn(details: unknown, rows: string, where: Where = {}): Record<string, unknown>[] {
-  const list = isRecord(details) && Object.hasOwn(details, rows) ? details[rows] : null;
-  if (!Array.isArray(list)) return [];
-  const known = list.slice(0, MOST_ROWS).filter(isRecord);
-  return known.filter((row) => Object.entries(where).every(([field, value]) => row[field] === value));
-}
+const rowsIn = (details: unknown, rows: string, where: Where = {}): Fields[] =>
+  rowsOf(details, rows, MOST_ROWS).filter((row) =>
+    Object.entries(where).every(([field, value]) => row[field] === value),
+  );
 
 const pointsIn = (details: unknown, { rows, point, where, fromX = -Infinity, by = point.x }: LineChart): Found[] =>
   rowsIn(details, rows, where).flatMap((row): Found[] => {
@@ -46,7 +42,7 @@ const pointsIn = (details: unknown, { rows, point, where, fromX = -Infinity, by 
 function fitsIn(details: unknown, { rows, field, a, b, where }: NonNullable<LineChart['fit']>): Fit[] {
   return rowsIn(details, rows, where).flatMap((row): Fit[] => {
     const found = row[field];
-    if (!isRecord(found)) return [];
+    if (!isFields(found)) return [];
     const [start, slope] = [found[a], found[b]];
     return isNumber(start) && isNumber(slope) ? [{ a: start, b: slope }] : [];
   });
@@ -97,8 +93,7 @@ const referencesOf =
     if (rate === undefined) return [];
     const rates = measuredIn(view, metric).flatMap(({ measured }) =>
       measured.flatMap((details) => {
-        const object = isRecord(details) && Object.hasOwn(details, rate.object) ? details[rate.object] : null;
-        const found = isRecord(object) ? object[rate.field] : null;
+        const found = fieldOf(fieldsOf(fieldOf(fieldsOf(details), rate.object)), rate.field);
         return isNumber(found) && found > 0 ? [found] : [];
       }),
     );

@@ -2,6 +2,7 @@
  * Total token rate of the tenants against their users' waiting time: one row per system, mode and number of tenants.
  */
 import { grouped } from '../../results/text/grouped.js';
+import { type Fields, isNumber, rowsOf } from '../../results/fields.js';
 import { number } from '../../results/text/plain.js';
 import { digits } from '../../results/text/quantity.js';
 import { medianOf, type View } from '../../results/view.js';
@@ -23,16 +24,7 @@ interface FrontierLine {
 
 const MOST_ROWS = 200;
 
-type Row = Record<string, unknown>;
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-
-function rowsIn(details: unknown): Row[] {
-  const list = isRow(details) && Object.hasOwn(details, 'frontier') ? details.frontier : null;
-  return Array.isArray(list) ? (list as unknown[]).slice(0, MOST_ROWS).filter(isRow) : [];
-}
-
-function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierLine {
+function lineOf(metric: string, system: string, rows: readonly Fields[]): FrontierLine {
   const [first = {}] = rows;
   const middle = (key: string) => medianOf(rows.map((row) => row[key]).filter(isNumber));
   const reasons = new Set(rows.flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : [])));
@@ -58,7 +50,7 @@ const frontierLines = ({ categories }: View): FrontierLine[] =>
     rows.flatMap(({ id, cells }) =>
       cells.flatMap(({ system, results }) => {
         const placed = results
-          .flatMap(({ details }) => rowsIn(details))
+          .flatMap(({ details }) => rowsOf(details, 'frontier', MOST_ROWS))
           .filter(({ mode, coTenants }) => typeof mode === 'string' && isNumber(coTenants));
         const groups = grouped(placed, ({ coTenants, mode }) => `${String(coTenants)} ${String(mode)}`);
         return [...groups.values()].map((group) => lineOf(id, system, group));

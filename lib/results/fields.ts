@@ -1,4 +1,4 @@
-/** Fields of JSON, such as a server's answer, none of which is known to be there. */
+/** Fields of JSON, such as a server's answer or the details in a file, none of which is known to be there. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,15 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 export const fieldOf = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
+export const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** The objects among the first `most` items of the list that a field holds. */
+export function rowsOf(value: unknown, name: string, most: number): Fields[] {
+  const list = fieldOf(fieldsOf(value), name);
+  return Array.isArray(list) ? (list as unknown[]).slice(0, most).filter(isFields) : [];
+}
 
 /** Whether a field says anything: null, false, 0, and what is empty do not. */
 export function isSaid(value: unknown): boolean {
