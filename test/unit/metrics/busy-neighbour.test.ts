@@ -30,7 +30,7 @@ const context = { signal: new AbortController().signal } as MeasureContext;
 
 it('says that the neighbour worked until the measurement was over', async () => {
   const { tenant } = neighbour();
-  expect(await besideBusy(tenant, 'memset', context, async () => {})).toEqual({
+  expect(await besideBusy(tenant, 'l2Thrash', context, async () => {})).toEqual({
     aggression: AGGRESSION,
     lasted: true,
   });
@@ -42,5 +42,5 @@ it('says that the neighbour ended before the measurement', async () => {
     end();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  expect(await besideBusy(tenant, 'memset', context, measure)).toEqual({ aggression: AGGRESSION, lasted: false });
+  expect(await besideBusy(tenant, 'l2Thrash', context, measure)).toEqual({ aggression: AGGRESSION, lasted: false });
 });
