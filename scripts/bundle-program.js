@@ -102,7 +102,7 @@ const ascii = (code) => code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCod
 // function are shortened.
 const minify = {
   compress: { keepNames: { function: true, class: true } },
-  mangle: { toplevel: true, keepNames: { function: true, class: true } },
+  mangle: { toplevel: false },
   codegen: { removeWhitespace: true },
 };
 // Comments on functions and fields are in the types.
