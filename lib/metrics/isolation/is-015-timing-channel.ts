@@ -210,8 +210,7 @@ class ChannelPlay {
 
 function play(context: MeasureContext, plan: ChannelPlan): Promise<Played> {
   return inScene(context, async (scene) => {
-    const victim = await scene.enter({ id: FIRST_ID }, 'victim');
-    const neighbour = await scene.enter({ id: FIRST_ID + 1 }, 'aggressor');
+    const [victim, neighbour] = await scene.enterPair();
     const order = orderOf(plan, context.options.seed);
     const played = new ChannelPlay(scene.scene, victim, neighbour, plan);
     await played.rehearse();

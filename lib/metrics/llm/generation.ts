@@ -59,13 +59,14 @@ export class Generation {
 
   /** Starts more until there are `count`, each with its decoder. */
   async growTo(count: number): Promise<PreparedDecoder> {
-    while (this.#tenants.length < count) {
-      const place = this.#tenants.length;
-      const tenant = await this.#scene.enter({ id: FIRST_ID + place }, place === 0 ? 'victim' : 'bystander');
-      const prepared = await this.#prepare(tenant);
-      this.#prepared ??= prepared;
-      this.#tenants.push(tenant);
-    }
+    const there = this.#tenants.length;
+    const missing = Array.from({ length: count - there }, (_, i) => ({ id: FIRST_ID + there + i }));
+    const started = await this.#scene.startAll(missing, async (tenant) => {
+      const worker = await this.#scene.enter(tenant, tenant.id === FIRST_ID ? 'victim' : 'bystander');
+      return { worker, prepared: await this.#prepare(worker) };
+    });
+    this.#prepared ??= started[0]?.prepared ?? null;
+    this.#tenants.push(...started.map(({ worker }) => worker));
     return this.#prepared as PreparedDecoder;
   }
 

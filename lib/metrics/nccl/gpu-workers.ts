@@ -7,7 +7,7 @@ import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { System } from '../../systems/system.js';
 import { type MeasureContext, type Measured, unsupported } from '../core/metric.js';
-import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
+import { FIRST_ID, inScene, type MetricScene, targetOf } from '../tenants/scene.js';
 
 const TASK_MS = 60_000;
 /** Why several GPUs cannot be measured here. */
@@ -71,24 +71,14 @@ export async function withGpuWorkers<T, First>(
     const one = await start(scene);
     await scene.hold(one, (gpus[0] as NativeDevice).uuid);
     const found = await first(one);
-    const others = await oneByOne(context.system.staggerStarts, gpus.slice(1), async ({ uuid }) => {
+    const startOn = async ({ uuid }: NativeDevice) => {
       const worker = await start(scene);
       await scene.hold(worker, uuid);
       return worker;
-    });
+    };
+    const others = await scene.startAll(gpus.slice(1), startOn);
     return use({ scene, workers: [one, ...others], visible: visible.length, gpus }, found);
   });
-}
-
-/** One by one or at the same time; rejects once all have settled. */
-async function oneByOne<T, R>(inTurn: boolean, all: readonly T[], begin: (one: T) => Promise<R>): Promise<R[]> {
-  const begun: Promise<R>[] = [];
-  for (const one of all) {
-    begun.push(begin(one));
-    if (inTurn) await begun.at(-1);
-  }
-  await allOrFirstError(begun);
-  return Promise.all(begun);
 }
 
 async function visibleGpus(context: MeasureContext, worker: WorkerTenant): Promise<NativeDevice[]> {

@@ -198,7 +198,7 @@ export const contextSwitchBy =
     const windowMs = ownWindowMs ?? WINDOW_MS[context.options.tier];
     try {
       return await inScene(context, async (scene) => {
-        for (const id of [FIRST_ID, FIRST_ID + 1]) await scene.enter({ id });
+        await scene.enterAll([{ id: FIRST_ID }, { id: FIRST_ID + 1 }]);
         const clockDriftPpm = await deviceClock(context, scene);
         context.progress('a warp in each process', 0.1);
         const traces = await trace(scene, windowMs);

@@ -287,8 +287,7 @@ const figures = (delays: readonly number[]) =>
 
 async function play(context: MeasureContext, plan: PreemptionPlan): Promise<Played> {
   return inScene(context, async (scene) => {
-    const victim = await scene.enter({ id: FIRST_ID }, 'victim');
-    const other = await scene.enter({ id: FIRST_ID + 1 }, 'aggressor');
+    const [victim, other] = await scene.enterPair();
     const entered = contextOf(scene.scene);
     const measured = plan.rows.map((beside): Row => ({ ...beside, delays: [], probes: 0 }));
     const aloneMs: number[] = [];

@@ -60,6 +60,32 @@ export class MetricScene {
     return worker;
   }
 
+  /**
+   * Starts something for each: at the same time, unless the system has to start one after the other. Rejects once all
+   * have settled.
+   */
+  async startAll<T, R>(all: readonly T[], start: (one: T) => Promise<R>): Promise<R[]> {
+    const started: Promise<R>[] = [];
+    for (const one of all) {
+      started.push(start(one));
+      if (this.#context.system.staggerStarts) await started.at(-1);
+    }
+    await allOrFirstError(started);
+    return Promise.all(started);
+  }
+
+  /** Workers in the order of their tenants. */
+  enterAll(tenants: readonly Tenant[]): Promise<WorkerTenant[]> {
+    return this.startAll(tenants, (tenant) => this.enter(tenant));
+  }
+
+  /** A victim and its neighbour. */
+  async enterPair(): Promise<readonly [victim: WorkerTenant, neighbour: WorkerTenant]> {
+    const roles = ['victim', 'aggressor'] as const;
+    const pair = await this.startAll(roles, (role) => this.enter({ id: FIRST_ID + roles.indexOf(role) }, role));
+    return pair as [WorkerTenant, WorkerTenant];
+  }
+
   /** Makes a started worker hold a session on that device. */
   async hold(worker: WorkerTenant, device: DeviceTarget['device']): Promise<void> {
     await worker.enter({ ...targetOf(this.#context), device });
@@ -100,10 +126,6 @@ export class MetricScene {
   /** Exempts a worker that gives no number from being proven. */
   excuse(tenant: WorkerTenant): void {
     this.#proven.add(tenant);
-  }
-
-  tenantOf(worker: WorkerTenant): Tenant | undefined {
-    return this.#tenantOf.get(worker);
   }
 
   /** Proves all that were not proven before. */

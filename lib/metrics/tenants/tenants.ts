@@ -8,7 +8,7 @@ import type { SentAnswerOf } from '../../workers/session-task.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
 import type { MeasureContext } from '../core/metric.js';
 import { isOutOfMemory } from '../core/row-state.js';
-import { allOrFirstError, FIRST_ID, inScene } from './scene.js';
+import { FIRST_ID, inScene } from './scene.js';
 
 /** `shared`: the processes of one tenant, with one quota and one layer state; `separate`: one tenant each. */
 export type Topology = 'shared' | 'separate';
@@ -33,13 +33,14 @@ export function withTenants<T>(
 ): Promise<T> {
   return inScene(context, (metricScene) => {
     const { scene } = metricScene;
-    const enter = (place: number) =>
-      metricScene.enter({ id: topology === 'shared' ? FIRST_ID : FIRST_ID + place, ...(limits && { limits }) });
     const growTo = async (count: number) => {
       const there = scene.workers.length;
-      const missing = Array.from({ length: count - there }, (_, i) => there + i);
-      if (context.system.staggerStarts) for (const place of missing) await enter(place);
-      else await allOrFirstError(missing.map(enter));
+      const idOf = (place: number) => (topology === 'shared' ? FIRST_ID : FIRST_ID + place);
+      const missing = Array.from({ length: count - there }, (_, i) => ({
+        id: idOf(there + i),
+        ...(limits && { limits }),
+      }));
+      await metricScene.enterAll(missing);
     };
     return use({ scene, growTo });
   });

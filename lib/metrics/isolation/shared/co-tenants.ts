@@ -7,7 +7,7 @@ import { sessionTaskOf } from '../../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../../workers/worker-tenant.js';
 import type { MeasureContext } from '../../core/metric.js';
 import { withoutOwnTenant } from '../../core/other-limits.js';
-import { allOrFirstError, FIRST_ID, inScene, type MetricScene } from '../../tenants/scene.js';
+import { FIRST_ID, inScene, type MetricScene } from '../../tenants/scene.js';
 import { BACK_TO_BACK } from './load-shapes.js';
 import { rateOf, referenceOf, runLoad, withoutLimits } from '../tenant-load.js';
 import { NS_PER_MS } from '../../core/units.js';
@@ -134,19 +134,9 @@ export async function withQuotas<T>(
     id: FIRST_ID + place,
     ...(smPercent !== null && { limits: { smPercent } }),
   }));
-  const play = () =>
-    inScene(context, async (scene) => {
-      const enter = (tenant: Tenant) => scene.enter(tenant);
-      if (context.system.staggerStarts) for (const tenant of tenants) await enter(tenant);
-      else await allOrFirstError(tenants.map(enter));
-      return use(scene, inOrder(scene, tenants));
-    });
+  const play = () => inScene(context, async (scene) => use(scene, await scene.enterAll(tenants)));
   return limitsCompute(context) ? withoutOwnTenant(context, play) : play();
 }
-
-/** Sorts workers by tenant: the scene lists them in the order in which they became ready. */
-const inOrder = (scene: MetricScene, tenants: readonly Tenant[]): WorkerTenant[] =>
-  tenants.flatMap(({ id }) => scene.scene.workers.filter((worker) => scene.tenantOf(worker)?.id === id));
 
 /** A line for the charts, relative to the whole card's work. */
 export const shareLine = (

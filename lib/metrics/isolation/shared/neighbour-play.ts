@@ -103,7 +103,6 @@ interface Missing {
   died?: true;
 }
 
-const VICTIM_ID = FIRST_ID;
 const AGGRESSOR_ID = FIRST_ID + 1;
 const GRACE_MS = 120_000;
 /** Fraction of the window: how long requests that arrived in it are still served, with the aggressor running. */
@@ -151,11 +150,12 @@ export class NeighbourPlay {
 
   /** Both hold a session from here on; only the victim calibrates the work of a request. */
   async enter(): Promise<readonly [WorkerTenant, WorkerTenant]> {
-    const victim = await this.#scene.enter({ id: VICTIM_ID }, 'victim');
+    const [victim, aggressor] = await this.#scene.enterPair();
     this.#victim = victim;
+    await this.#becomes(aggressor);
     const { rounds } = await this.#serveAlone(victim, VICTIM.periodNs / NS_PER_MS);
     this.#rounds = rounds;
-    return [victim, await this.#enterAggressor()];
+    return [victim, aggressor];
   }
 
   async serveAlone(): Promise<void> {
@@ -190,10 +190,14 @@ export class NeighbourPlay {
 
   async #enterAggressor(): Promise<WorkerTenant> {
     const aggressor = await this.#scene.enter({ id: AGGRESSOR_ID }, 'aggressor');
-    // The aggressor's work may end its process, so it is proven first.
+    await this.#becomes(aggressor);
+    return aggressor;
+  }
+
+  /** Its work may end its process, so it is proven first. */
+  async #becomes(aggressor: WorkerTenant): Promise<void> {
     await this.#scene.prove(aggressor);
     this.#aggressor = aggressor;
-    return aggressor;
   }
 
   async #serveAlone(victim: WorkerTenant, windowMs: number): Promise<Requests> {
