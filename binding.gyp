@@ -231,7 +231,7 @@
       {
         "targets": [
           {
-            # The addon once more, with its description of itself: for npm run docs, and compiled in a hurry.
+            # The addon once more, with its description of itself: for npm run native-types, and compiled in a hurry.
             "target_name": "description",
             "type": "loadable_module",
             "product_extension": "node",

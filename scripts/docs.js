@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Writes docs/metrics.md and docs/details.md from the metric definitions, examples/report.* from a recorded comparison (through dist),
-// lib/native/addon-types.ts from the built addon and lib/native/function-names.ts from its sources; --check fails if they
-// are not current.
+// lib/native/function-names.ts from the sources of the addon; --check fails if they are not current.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { format } from 'prettier';
@@ -11,7 +10,6 @@ import { purposes } from '../dist/metrics/purposes.js';
 import { categoryTitle } from '../dist/results/text/category-title.js';
 import { generated } from './generated.js';
 import './function-names.js';
-import './native-types.js';
 import { detailsPage } from './details.js';
 import { table } from './markdown.js';
 import { better, delta, seconds } from './metric-words.js';

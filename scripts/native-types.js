@@ -30,7 +30,7 @@ if (build.status !== 0) {
     types.length > 0 ? [`// ${heading}\n\n${types.map(declaration).join('\n')}`] : [],
   );
   const text = `/**
- * The one typed description of the native surface. Generated from native/addon by npm run docs.
+ * The one typed description of the native surface. Generated from native/addon by npm run native-types.
  * Times are nanoseconds; arrays of samples are Float64Array. Every promise may reject with an object that
  * lib/native/errors.ts turns into the public error classes; a request of another shape is a TypeError.
  */
@@ -42,6 +42,6 @@ ${topics.map(({ functions }) => functions.map(method).join('')).join('')}}
   const options = await resolveConfig(`${root}${target}`);
   generated(target, await format(text, { ...options, parser: 'typescript' }), {
     source: 'the fields in native/addon',
-    command: 'npm run docs',
+    command: 'npm run native-types',
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The one typed description of the native surface. Generated from native/addon by npm run docs.
+ * The one typed description of the native surface. Generated from native/addon by npm run native-types.
  * Times are nanoseconds; arrays of samples are Float64Array. Every promise may reject with an object that
  * lib/native/errors.ts turns into the public error classes; a request of another shape is a TypeError.
  */

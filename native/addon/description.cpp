@@ -1,5 +1,5 @@
-// The addon's description of itself: every function with its signature, every type with its fields. npm run docs
-// generates lib/native/addon-types.ts from it.
+// The addon's description of itself: every function with its signature, every type with its fields. npm run
+// native-types generates lib/native/addon-types.ts from it.
 #include "addon/topic.h"
 
 namespace gvb {

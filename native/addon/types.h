@@ -8,8 +8,8 @@
 
 namespace gvb {
 
-// Whether this addon can describe itself, as the one for npm run docs does (target `description` of binding.gyp). The
-// texts and the names of all types would be a third of its code.
+// Whether this addon can describe itself, as the one for npm run native-types does (target `description` of
+// binding.gyp). The texts and the names of all types would be a third of its code.
 #ifdef GVB_DESCRIBED
 inline constexpr bool kDescribed = true;
 #else

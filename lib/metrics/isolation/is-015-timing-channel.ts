@@ -23,7 +23,7 @@ import { measureFunction } from '../core/measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../core/metric.js';
 import { unlessFull } from '../core/row-state.js';
 import { NS_PER_MS } from '../core/units.js';
-import { FIRST_ID, inScene } from '../tenants/scene.js';
+import { inScene } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
 
 type Activity = Extract<AggressorKind, 'launchStorm' | 'allocStorm' | 'contextStorm' | 'copyToDevice'>;

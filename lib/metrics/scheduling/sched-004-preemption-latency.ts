@@ -19,7 +19,7 @@ import {
   unsupported,
 } from '../core/metric.js';
 import { isOutOfMemory, rowState } from '../core/row-state.js';
-import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
+import { inScene, type MetricScene } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
 import { NS_PER_MS } from '../core/units.js';
 import { residentAt } from './resident.js';
