@@ -57,7 +57,7 @@ void fill(uint64_t address, uint64_t bytes, const TagWords& tag) {
   for (uint64_t at = address; at < address + bytes; at += kUnit) *reinterpret_cast<TagWords*>(at) = tag;
 }
 
-uint64_t threads_of(const Geometry& geometry) {
+uint64_t block_threads(const Geometry& geometry) {
   return uint64_t{geometry.block[0]} * geometry.block[1] * geometry.block[2];
 }
 
@@ -88,7 +88,7 @@ Plan plan_chip_scan(Medium medium, uint64_t bytes, const Arguments& arguments) {
 uint64_t shared_bytes(const Geometry& geometry) { return static_cast<uint64_t>(blocks_of(geometry)) * kSharedBytes; }
 
 uint64_t local_bytes(const Geometry& geometry) {
-  return static_cast<uint64_t>(blocks_of(geometry)) * threads_of(geometry) * kLocalBytes;
+  return static_cast<uint64_t>(blocks_of(geometry)) * block_threads(geometry) * kLocalBytes;
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ Plan plan_registers(const Arguments& arguments, const Geometry& geometry, const 
   const bool fills = arguments.get<unsigned>(1) != 0;
   const Mark mark = mark_at(arguments, 2);
   const auto counters = arguments.get<uint64_t>(4);
-  const uint64_t bytes = static_cast<uint64_t>(blocks_of(geometry)) * threads_of(geometry) * kRegisterBytes;
+  const uint64_t bytes = static_cast<uint64_t>(blocks_of(geometry)) * block_threads(geometry) * kRegisterBytes;
   Plan plan = plan_chip(Medium::kRegisters, bytes, nullptr, mark, counters);
   if (!fills) return plan;
   plan.touches.push_back({tag_from, sizeof(TagWords), kUnit, Access::kRead});

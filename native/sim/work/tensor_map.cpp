@@ -6,7 +6,7 @@
 namespace gvb::sim {
 namespace {
 
-constexpr uint64_t kMark = 0x70616d726f736e65;
+constexpr uint64_t kDescribed = 0x70616d726f736e65;
 constexpr unsigned kLargestBox = 256;
 constexpr unsigned kSwizzledRow = 128;
 constexpr uint64_t kLargestStride = uint64_t{1} << 40;
@@ -40,12 +40,12 @@ abi::CUresult encode(abi::CUtensorMap* map, const TensorDescription& described) 
     return abi::CUDA_ERROR_INVALID_VALUE;
   *map = {};
   std::memcpy(map, &described, sizeof described);
-  std::memcpy(map, &kMark, sizeof kMark);
+  std::memcpy(map, &kDescribed, sizeof kDescribed);
   return abi::CUDA_SUCCESS;
 }
 
 const TensorDescription* described_by(const abi::CUtensorMap& map) {
-  return map.opaque[0] == kMark ? reinterpret_cast<const TensorDescription*>(&map) : nullptr;
+  return map.opaque[0] == kDescribed ? reinterpret_cast<const TensorDescription*>(&map) : nullptr;
 }
 
 }  // namespace gvb::sim
