@@ -86,8 +86,9 @@ describe.skipIf(cannot)('a checkpointed program in a container', () => {
     const lines = readFileSync(join(box.output, log ?? ''), 'utf8')
       .trim()
       .split('\n');
-    // Killed between the two, it prints a step again.
+    // Killed before it noted a step, it prints that one again: once for each of two restores.
     const steps = lines.filter((line, index) => line !== lines[index - 1]);
+    expect(lines.length - steps.length).toBeLessThanOrEqual(2);
     expect(steps).toEqual(steps.map((_, index) => `step ${index + 1}`));
     // Two turns, and the one that ends it.
     expect(readFileSync(join(box.state, 'checkpoints'), 'utf8')).toBe('1\n1\n1\n');
