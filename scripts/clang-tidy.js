@@ -10,6 +10,7 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { libraries, sourcesOf } from './native-sources.js';
+import { groupsOf } from './native-units.js';
 import { nodeHeaders } from './build-environment.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -57,28 +58,27 @@ function settingsOf(file) {
 
 /** Only a group includes sources. */
 const ONLY_ITSELF = 'bugprone-suspicious-include';
-const MOST_FILES = 10;
 
-/** Writes files that include at most ten of `files` each, of one library (names are unique in it) and with the same settings. */
-function groupsOf(files, folder) {
-  const together = new Map();
+/** Files of a library that node-gyp compiles together, or could: names are unique in each of its groups. */
+const units = Object.keys(libraries).flatMap((library) =>
+  groupsOf(library).map((members, index) => ({ name: `${library}-${index + 1}`, members })),
+);
+
+/** Writes files that include those of `files` that are in one unit and have the same settings. */
+function together(files, folder) {
+  const groups = new Map();
   for (const file of files) {
-    const library = Object.keys(libraries).find((name) => sourcesOf(name).includes(file.slice('native/'.length)));
-    const key = join(settingsOf(file), library);
-    together.set(key, [...(together.get(key) ?? []), file]);
+    const unit = units.find(({ members }) => members.includes(file.slice('native/'.length)));
+    const key = join(settingsOf(file), unit.name);
+    groups.set(key, [...(groups.get(key) ?? []), file]);
   }
-  return [...together].flatMap(([key, members]) => {
-    const place = join(folder, key);
-    mkdirSync(place, { recursive: true });
+  return [...groups].map(([key, members]) => {
+    const path = join(folder, `${key}.cpp`);
+    mkdirSync(dirname(path), { recursive: true });
     const settings = join(dirname(key), '.clang-tidy');
     if (dirname(key) !== '.') cpSync(join(root, settings), join(folder, settings));
-    const count = Math.ceil(members.length / MOST_FILES);
-    return Array.from({ length: count }, (_, group) => {
-      const path = join(place, `${group}.cpp`);
-      const included = members.filter((_, index) => index % count === group);
-      writeFileSync(path, included.map((file) => `#include "${file.slice('native/'.length)}"\n`).join(''));
-      return { file: path, checks: `-${ONLY_ITSELF}` };
-    });
+    writeFileSync(path, members.map((file) => `#include "${file.slice('native/'.length)}"\n`).join(''));
+    return { file: path, checks: `-${ONLY_ITSELF}` };
   });
 }
 
@@ -90,7 +90,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const isPart = process.argv.includes('--changed');
 const files = isPart ? affected(changedFiles()) : sources;
 const alone = (file) => ({ file, checks: isPart ? `-*,${ONLY_ITSELF}` : '' });
-const waiting = [...(isPart ? groupsOf(files, folder) : []), ...files.map(alone)];
+const waiting = [...(isPart ? together(files, folder) : []), ...files.map(alone)];
 console.log(`clang-tidy: ${files.length} of ${sources.length} files.`);
 
 function check({ file, checks }) {

@@ -3,14 +3,15 @@
 // compiles every file separately, so no file can rely on the includes or declarations of another.
 //   node scripts/native-units.js LIBRARY   writes build/units/LIBRARY-N.cpp and prints the paths in one line
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { sourcesOf } from './native-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const MOST_FILES = 20;
 
-/** Groups of nearly equal size, because the largest determines how long a build with many processors takes. */
-function groups(files) {
+/** The files of a library in groups of nearly equal size: the largest determines how long a build with many processors takes. */
+export function groupsOf(library) {
+  const files = sourcesOf(library);
   const count = Math.ceil(files.length / MOST_FILES);
   const start = (group) => Math.floor((group * files.length) / count);
   return Array.from({ length: count }, (_, group) => files.slice(start(group), start(group + 1)));
@@ -26,11 +27,13 @@ function write(path, text) {
   writeFileSync(path, text);
 }
 
-const [library] = process.argv.slice(2);
-mkdirSync(`${root}build/units`, { recursive: true });
-const units = groups(sourcesOf(library)).map((files, index) => {
-  const unit = `build/units/${library}-${index + 1}.cpp`;
-  write(root + unit, files.map((file) => `#include "${file}"\n`).join(''));
-  return unit;
-});
-console.log(units.join(' '));
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [library] = process.argv.slice(2);
+  mkdirSync(`${root}build/units`, { recursive: true });
+  const units = groupsOf(library).map((files, index) => {
+    const unit = `build/units/${library}-${index + 1}.cpp`;
+    write(root + unit, files.map((file) => `#include "${file}"\n`).join(''));
+    return unit;
+  });
+  console.log(units.join(' '));
+}
