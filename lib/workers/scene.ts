@@ -16,6 +16,7 @@ const LEAD_PER_TENANT_NS = 5_000_000;
 
 export class Scene {
   readonly #tenants: TenantHandle[] = [];
+  readonly #ahead = new Set<Promise<Worker>>();
   readonly #signal: AbortSignal;
 
   constructor(signal: AbortSignal) {
@@ -38,7 +39,22 @@ export class Scene {
 
   /** Starts a worker that has made no driver call yet. */
   async startWorker(start: ProcessStart, role: Role = 'victim'): Promise<WorkerTenant> {
-    const worker = await Worker.start({ start, signal: this.#signal });
+    return this.#join(await Worker.start({ start, signal: this.#signal }), role);
+  }
+
+  /** Starts a process that is none of the tenants until it is taken, where a failed start rejects. */
+  startAhead(start: ProcessStart): (role: Role) => Promise<WorkerTenant> {
+    const starting = Worker.start({ start, signal: this.#signal });
+    this.#ahead.add(starting);
+    starting.catch(() => this.#ahead.delete(starting));
+    return async (role) => {
+      const worker = await starting;
+      this.#ahead.delete(starting);
+      return this.#join(worker, role);
+    };
+  }
+
+  #join(worker: Worker, role: Role): WorkerTenant {
     const tenant = new WorkerTenant(role, worker, this.#signal);
     this.#tenants.push(tenant);
     return tenant;
@@ -86,6 +102,8 @@ export class Scene {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#tenants.splice(0).map((tenant) => tenant.stop()));
+    const unused = await Promise.allSettled(this.#ahead);
+    const workers = unused.flatMap((start) => (start.status === 'fulfilled' ? start.value : []));
+    await Promise.all([...workers, ...this.#tenants.splice(0)].map((one) => one.stop()));
   }
 }

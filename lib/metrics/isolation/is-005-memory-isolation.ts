@@ -43,6 +43,8 @@ class Round {
   readonly #ids: () => number;
   readonly #first: number;
   readonly #mps: boolean;
+  /** The tenant that enters next. */
+  #next: number | null = null;
   readonly found: Found = { surfaces: [], coverage: [], reuse: [] };
 
   constructor(context: MeasureContext, scene: MetricScene, ids: () => number, first: number) {
@@ -54,7 +56,9 @@ class Round {
   }
 
   async run(): Promise<void> {
-    const attacker = await this.#scene.enter({ id: this.#ids() }, 'aggressor');
+    const id = this.#ids();
+    this.#startNext();
+    const attacker = await this.#scene.enter({ id }, 'aggressor');
     await this.#ending(attacker, this.#mps ? 'MPS client exit' : 'exit', (tenant) => tenant.stop());
     await this.#ending(attacker, this.#mps ? 'MPS client SIGKILL' : 'SIGKILL', async (tenant) => {
       tenant.signal('SIGKILL');
@@ -63,9 +67,14 @@ class Round {
     await this.#attacks();
   }
 
+  #startNext(): void {
+    this.#next = this.#ids();
+    this.#scene.startAhead({ id: this.#next });
+  }
+
   /** Proven at once, because none of them lives until the end. */
   async #enter(role: 'victim' | 'aggressor'): Promise<WorkerTenant> {
-    const tenant = await this.#scene.enter({ id: this.#ids() }, role);
+    const tenant = await this.#scene.enter({ id: this.#next as number }, role);
     await this.#scene.prove(tenant);
     return tenant;
   }
@@ -82,6 +91,7 @@ class Round {
     }
     // Filled last, so that on-chip memory still holds the victim's tag when it ends.
     await victim.fillChip();
+    this.#startNext();
     await end(victim.tenant);
     const first = this.#first + this.found.coverage.length;
     const after = await lookAfter(this.#context, { victim, attacker, tag, transition, first });
@@ -92,6 +102,7 @@ class Round {
   async #attacks(): Promise<void> {
     const tag = drawTag();
     const victim = await this.#enter('victim');
+    this.#startNext();
     const bait = await layBait(victim, tag);
     const attacker = await this.#enter('aggressor');
     this.found.surfaces.push(...(await new Attacker(attacker, victim, bait, tag).all()));

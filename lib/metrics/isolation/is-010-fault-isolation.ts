@@ -45,6 +45,8 @@ class Play {
   readonly #ids: () => number;
   readonly #random: () => number;
   #hasRaised = false;
+  /** The tenant that enters next. */
+  #next: number | null = null;
 
   constructor(context: MeasureContext, scene: MetricScene, ids: () => number, random: () => number) {
     this.#context = context;
@@ -56,7 +58,9 @@ class Play {
   /** Removes the faults that it raised from `left`. Answers why no further tenant started, or null. */
   async run(left: Attempt[], done: (attempt: Attempt, row: FaultRow) => void): Promise<string | null> {
     const now = () => loadAddon().now();
-    const worker = await this.#scene.enter({ id: this.#ids() }, 'victim');
+    const id = this.#ids();
+    this.#startNext();
+    const worker = await this.#scene.enter({ id }, 'victim');
     await this.#scene.prove(worker);
     const victim = new WatchedVictim(worker, now);
     await victim.start();
@@ -92,6 +96,7 @@ class Play {
       notRaised = messageOf(error);
     }
     this.#hasRaised = true;
+    this.#startNext();
     await tenant.stop();
     await victim.goesOn(PATIENCE_MS);
     const noticed = victim.noticed(sinceNs, now());
@@ -108,9 +113,14 @@ class Play {
     };
   }
 
+  #startNext(): void {
+    this.#next = this.#ids();
+    this.#scene.startAhead({ id: this.#next });
+  }
+
   /** Proven at once, because it will be killed before the end. */
   async #newTenant(): Promise<Entered | NotEntered> {
-    const id = this.#ids();
+    const id = this.#next as number;
     const before = new Set(this.#scene.scene.workers);
     const started = () => this.#scene.scene.workers.find((worker) => !before.has(worker));
     let late = false;

@@ -37,6 +37,8 @@ export class MetricScene {
   readonly #claims = new Map<number, Claim>();
   readonly #tenantOf = new Map<WorkerTenant, Tenant>();
   readonly #proven = new Set<WorkerTenant>();
+  /** Processes that no one asked for yet, by the id of their tenant. */
+  readonly #ahead = new Map<number, Promise<(role: Role) => Promise<WorkerTenant>>>();
 
   /** `spansTurns`: it measures for many turns of tenants that do not run at the same time. Default false. */
   constructor(context: MeasureContext, spansTurns = false) {
@@ -53,10 +55,31 @@ export class MetricScene {
     return worker;
   }
 
+  /**
+   * Starts the process of a tenant that will enter, which makes no driver call until then, so that its start takes no time
+   * of its own. Where the system has to start processes one after the other, or in turns, it starts when it enters.
+   */
+  startAhead(tenant: Tenant): void {
+    const { staggerStarts, turnMs } = this.#context.system;
+    if (staggerStarts || turnMs !== undefined) return;
+    const prepared = this.startOf(tenant).then((start) => this.scene.startAhead(start));
+    prepared.catch(() => undefined); // Rejects where the tenant enters.
+    this.#ahead.set(tenant.id, prepared);
+  }
+
   /** A worker of that tenant that holds a session on the device. */
-  async enter(tenant: Tenant, role?: Role): Promise<WorkerTenant> {
-    const worker = await this.startWorker(tenant, role);
+  async enter(tenant: Tenant, role: Role = 'victim'): Promise<WorkerTenant> {
+    const worker = await this.#startedAhead(tenant, role);
     await this.hold(worker, this.#context.options.device);
+    return worker;
+  }
+
+  async #startedAhead(tenant: Tenant, role: Role): Promise<WorkerTenant> {
+    const ahead = this.#ahead.get(tenant.id);
+    if (ahead === undefined) return this.startWorker(tenant, role);
+    this.#ahead.delete(tenant.id);
+    const worker = await (await ahead)(role);
+    this.#tenantOf.set(worker, tenant);
     return worker;
   }
 
@@ -136,6 +159,7 @@ export class MetricScene {
 
   /** Ends every process and removes the state of every tenant. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#ahead.values());
     await this.scene.stop();
     for (const { tenant } of this.#claims.values()) await reapTenant(this.#context, tenant);
   }

@@ -25,6 +25,25 @@ describe('the plan', () => {
     expect(order.slice(3).sort()).toEqual(['IS-005', 'IS-010']);
   });
 
+  it('keeps metrics that share a process together, at places that differ with the seed', () => {
+    const shared = ['OH-001', 'OH-002', 'OH-003'].map((id) => metric(id));
+    const alone = ['OH-004', 'IS-008', 'LLM-004'].map((id) => ({ ...metric(id), where: 'fresh-processes' as const }));
+    const places = new Set<number>();
+    const orders = new Set<string>();
+    for (let seed = 0; seed < 200; seed++) {
+      const order = makePlan([...alone, ...shared], 'quick', seed).metrics;
+      const first = order.findIndex(({ where }) => where === 'process');
+      const ids = order.map(({ id }) => id);
+      const block = ids.splice(first, shared.length);
+      expect([...block].sort()).toEqual(shared.map(({ id }) => id));
+      expect(ids.sort()).toEqual(alone.map(({ id }) => id).sort());
+      places.add(first);
+      orders.add(block.join());
+    }
+    expect(places).toEqual(new Set([0, 1, 2, 3]));
+    expect(orders.size).toBe(6);
+  });
+
   it('keeps every metric', () => expect(shuffled(numbers, 3).sort((a, b) => a - b)).toEqual(numbers));
 
   it('puts each metric first about equally often', () => {
