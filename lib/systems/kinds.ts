@@ -35,8 +35,9 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
   const place = new Place(given, kindName);
   const settings = read(kind.settings, place);
   const { name = kindName } = settings as { name?: string };
-  const create = (layer: string, own: RawMap) => createSystem(layer, own, surroundings);
-  const inside = (layer: RawMap) => innerLayer(layer, { outer: kindName, place, kinds, create });
+  const around = [...(surroundings.around ?? []), kindName];
+  const create = (layer: string, own: RawMap) => createSystem(layer, own, { ...surroundings, around });
+  const inside = (layer: RawMap) => innerLayer(layer, { around, place, kinds, create });
   return Object.assign(kind.create({ settings, place, name, surroundings, inside }), {
     spec: specOf(kindName, given, folder),
     source: { kind: kindName, settings: given, resolved: kind.resolved?.(given, folder) ?? given, folder },

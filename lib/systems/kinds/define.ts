@@ -12,6 +12,8 @@ export interface Surroundings {
   folder: string;
   /** A missing library makes its system unavailable instead of causing an error. Default false. */
   allowMissing?: boolean;
+  /** Kinds of the systems around this one, the innermost last. Default: none. */
+  around?: readonly string[];
 }
 
 export interface Given<Schema extends Settings> {

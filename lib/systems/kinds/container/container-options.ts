@@ -3,14 +3,13 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, isAbsolute } from 'node:path';
 import type * as v from 'valibot';
 import type { Place } from '../../../config/setting-place.js';
-import { isMap, type RawMap } from '../../../config/raw.js';
+import type { RawMap } from '../../../config/raw.js';
 import { messageOf } from '../../../errors/message-of.js';
 import { quoted } from '../../../errors/usage-error.js';
 import type { ContainerSource, Mount, Runtime, RuntimeKind } from '../../../workers/container/container-type.js';
 import { readBundle } from '../../../workers/container/container-launcher.js';
 import { unmountable } from '../../../workers/container/engine-command.js';
 import { inPath } from '../../input/in-path.js';
-import { parseVariable } from '../../proof/ld-preload.js';
 import type { System } from '../../system.js';
 import type { Inner } from '../define.js';
 import type { containerSettings, gpuWays } from './container-settings.js';
@@ -49,7 +48,7 @@ export function containerOptions(
     if (!/^\/dev\/[A-Za-z0-9._/-]+$/.test(node) || node.split('/').includes('..'))
       throw place.expected('devices', 'device nodes below /dev', `${quoted(node)} is none.`);
   checkOptions(place, 'args', args);
-  const layer = layerOf(inside(given.layer ?? {}), place, name);
+  const layer = inside(given.layer ?? {}).create(name);
   if (layer.usesMps === true && ipc === 'private')
     throw place.error('ipc', 'Expected ipc of container to be host with mps: clients share memory with the daemon.');
   return {
@@ -120,23 +119,6 @@ function mountOf(place: Place, text: string): Mount {
     );
   if (!existsSync(source)) throw place.expected('mounts', 'what is there', `${quoted(source)} is not.`);
   return { source, target, readOnly: mode === 'ro' };
-}
-
-function layerOf({ settings, create }: Inner, place: Place, name: string): System {
-  for (const path of pathsOf(settings))
-    if (!isAbsolute(path))
-      throw place.expected(
-        'layer',
-        'given with absolute paths (LD_PRELOAD separates them at spaces and colons)',
-        `${quoted(path)} is relative.`,
-      );
-  return create(name);
-}
-
-function pathsOf({ library, env }: RawMap): string[] {
-  const preload = env !== undefined && isMap(env) ? env.LD_PRELOAD : undefined;
-  const preloads = typeof preload === 'string' ? parseVariable(preload).filter((path) => path.includes('/')) : [];
-  return [...(typeof library === 'string' ? [library] : []), ...preloads];
 }
 
 /** Why it cannot be measured here, with what to do; null where its runtime is there. */
