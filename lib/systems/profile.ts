@@ -9,6 +9,8 @@ import { instanceVariables } from '../environment/named-gpu.js';
 import { baseEnvironment, withoutMps } from './process/base-environment.js';
 import { resolveSize, type Size } from '../config/size.js';
 import { publicValue } from './input/spec.js';
+import { noMpsClient, type SeenDevice } from './proof/attestation.js';
+import type { Finding } from './proof/proof-finding.js';
 import { privateDirectory, removeDirectory, StateFiles } from './process/state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from './system.js';
 import { FIRST_LOOK, overLimit, SOLE_TENANT } from './system.js';
@@ -132,6 +134,11 @@ export abstract class Profile implements System {
   /** Undoes `begin`; returns what could not be undone. */
   protected end(_prepared: Prepared): Promise<string[]> {
     return Promise.resolve([]);
+  }
+
+  /** Whether the process uses MPS, which it may only where the system around this one proves it. */
+  protected noMpsClient(device: SeenDevice): Finding[] {
+    return this.prepared.run.isUnderMps === true ? [] : [noMpsClient(device)];
   }
 
   /** The layer's own variables. */

@@ -59,6 +59,8 @@ export interface RunState {
   signal?: AbortSignal;
   /** Whether cards beside the measured one are in MIG mode: a process that is not told which to use sees an instance. */
   besideInstances?: boolean;
+  /** Whether the system's processes are clients of an MPS daemon, which the system around it proves. Default false. */
+  isUnderMps?: boolean;
   /** Whether limits can be checked against an NVML that no layer hooks, where the GPU is on another machine. Default true. */
   hasTruth?: boolean;
   /** The node that all pods of a comparison share, once the first one runs. */

@@ -100,7 +100,7 @@ export class FcspSystem extends Profile {
       driverCode(description, this.#library),
       ownLibcuda(description),
       proofs.deviceSeen(device, run.gpu),
-      proofs.noMpsClient(device),
+      ...this.noMpsClient(device),
       ...(memoryBytes === null ? [] : [proofs.memoryView(device, look.probe, run.gpu, memoryBytes)]),
       ...proofs.allocationCanary(look.probe, this.canaries(look.tenant)),
     ]);

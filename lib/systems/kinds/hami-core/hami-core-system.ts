@@ -112,13 +112,13 @@ export class HamiCoreSystem extends Profile {
       ownLibcuda(description),
       proofs.nvmlOwner(description, this.#library),
       proofs.deviceSeen(device, gpu),
-      proofs.noMpsClient(device),
+      ...this.noMpsClient(device),
       proofs.memoryView(device, probe, gpu, memoryBytes),
       proofs.limitReadBack('memory limit read back', probe?.memoryLimitBytes, memoryBytes),
       proofs.limitReadBack('SM limit read back', probe?.smPercent, smPercent),
       ...proofs.allocationCanary(probe, this.canaries(look.tenant), look.phase),
     ]);
-    return withPidFound(attestation, probe);
+    return withPidFound(attestation, probe, this.prepared.run.isUnderMps === true);
   }
 
   protected override wantedLimits(): WantedLimits {
@@ -170,14 +170,17 @@ export class HamiCoreSystem extends Profile {
 }
 
 /** The memory limit works without the PID, so only the compute limit is withdrawn (systems.md 15). */
-function withPidFound(attestation: Attestation, probe: Probe | null): Attestation {
+function withPidFound(attestation: Attestation, probe: Probe | null, isUnderMps: boolean): Attestation {
   const pidFound = probe?.pidFound ?? null;
   if (pidFound === true) return attestation;
   if (pidFound === null) {
     const unknown = { proof: 'the layer knows its own process (pidfound)', detail: 'the layer was not queried' };
     return { ...attestation, notChecked: [...(attestation.notChecked ?? []), unknown] };
   }
-  const warning = `HAMi-core did not find its own process in NVML's list, so its compute limit is off. ${proofs.advice.noPid}`;
+  const missed = "HAMi-core did not find its own process in NVML's list, so its compute limit is off.";
+  if (isUnderMps)
+    return { ...attestation, warnings: [...attestation.warnings, `${missed} Under MPS, sm of mps limits compute.`] };
+  const warning = `${missed} ${proofs.advice.noPid}`;
   return {
     ...attestation,
     warnings: [...attestation.warnings, warning],

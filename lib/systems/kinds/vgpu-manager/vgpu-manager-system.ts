@@ -133,7 +133,7 @@ export class VgpuManagerSystem extends Profile {
       ownLibcuda(description),
       proofs.nvmlOwner(description, this.#library),
       proofs.deviceSeen(device, gpu),
-      proofs.noMpsClient(device),
+      ...this.noMpsClient(device),
       ...(memoryBytes === null ? [] : [proofs.memoryView(device, look.probe, gpu, memoryBytes)]),
       configFinding(await readVgpuConfig(this.#config), this.#wantedConfig(look.tenant)),
       ...proofs.allocationCanary(look.probe, this.canaries(look.tenant)),
