@@ -75,11 +75,16 @@ async function proofOfSeen(seen: readonly SeenProcess[], expected: Expected): Pr
   const elsewhere = seen.find((each) => each.isElsewhere && usesGpu(each));
   if (elsewhere)
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
-  if (expected.layer !== null) return underLayer(seen, expected.layer, expected.intercepted);
+  if (expected.layer !== null)
+    return withMps(underLayer(seen, expected.layer, expected.intercepted), seen, expected.mps);
   if (expected.isBare) return bare(seen);
   if (expected.mps) return mpsProof(seen, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }
+
+/** Under a layer inside MPS, processes have to be clients too. */
+const withMps = (proof: ProcessProof, seen: readonly SeenProcess[], mps: MpsClients | undefined): ProcessProof =>
+  mps ? worstOf([proof, mpsProof(seen, mps)]) : proof;
 
 /** Proves the processes of a container. A worker in a container of the same settings showed what is mapped in it. */
 function inContainer(
@@ -102,7 +107,7 @@ function inContainer(
       detail: `in ${where}: PID ${first.pid} had mounts of its own, seen from outside`,
     };
   if (own.length === 0) return { state: 'unproven', detail: `no process was seen in ${where}: it ended at once` };
-  const { state, detail } = underLayer(own, layer, intercepted);
+  const { state, detail } = withMps(underLayer(own, layer, intercepted), own, mps);
   return { state, detail: `${detail}, in ${where}` };
 }
 
