@@ -57,6 +57,7 @@ const LONG = [
   'cli/container-checkpoint',
   'native/swap',
   'cli/mps',
+  'cli/mps-layer',
   'unit/recorded-agree',
   'native/hidden-interception',
   'cli/timeout',

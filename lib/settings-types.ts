@@ -165,6 +165,10 @@ export interface MpsSettings {
   soft?: string;
   /** Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none. */
   partition?: number;
+  /** The preloaded layer that clients are under too, with its settings: `kind: hami-core`, `vgpu-manager`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: none. */
+  layer?: {
+    kind?: string;
+  } & Readonly<Record<string, unknown>>;
 }
 
 /** nvshare, one preloaded library and a scheduler of its own */

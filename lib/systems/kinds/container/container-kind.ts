@@ -10,6 +10,7 @@ export const container = kindOf({
   inside: {
     container: 'a process is in one container',
     mig: 'containers stand outside of all others (container:layer.kind=mig)',
+    mps: 'containers stand outside of all others (container:layer.kind=mps)',
   },
   create: ({ settings, place, name, surroundings: { caller }, inside }) =>
     new ContainerSystem(containerOptions(settings, place, { name, caller, inside })),

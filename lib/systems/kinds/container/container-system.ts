@@ -37,6 +37,7 @@ import type {
   TrueGpu,
 } from '../../system.js';
 import { FIRST_LOOK, SOLE_TENANT } from '../../system.js';
+import { nameOfLabel } from '../../system-name.js';
 import { NotActive } from '../../proof/not-active.js';
 import { Guardian } from './container-guarding.js';
 import { checkpointRefusal, gpuCheckpointRefusal } from './container-checkpoints.js';
@@ -261,7 +262,7 @@ export class ContainerSystem implements System {
     const mounts = [
       same(packageRoot, true),
       ...[...new Set(outside)].map((path) => same(path, true)),
-      same(join(directory, this.#options.layer.name), false),
+      same(join(directory, nameOfLabel(this.#options.layer.name)), false),
       ...this.#options.mounts,
     ];
     for (const { source } of mounts) {

@@ -130,7 +130,14 @@ function capabilitiesOf({ limitGranularity: { memory, sm }, ...given }: Given['c
 export const custom = kindOf({
   about: 'any other layer, as its user describes it',
   settings: customSettings,
-  inside: { container: true, mig: true },
+  inside: {
+    container: true,
+    mig: true,
+    mps: ({ limits }) =>
+      limits === undefined || !isMap(limits) || limits.sm === undefined
+        ? null
+        : 'no metric could tell two compute limits apart: leave sm out of its limits, and give sm of mps',
+  },
   create({ settings: given, name, place, surroundings: { caller, folder, allowMissing } }) {
     const described = profileOf(given, place);
     const preload = described.env.LD_PRELOAD;

@@ -135,7 +135,13 @@ export function fcspVariables(given: v.InferOutput<typeof fcspSettings>): Record
 export const fcsp = kindOf({
   about: 'BUD-FCSP, by the variables in its documents',
   settings: fcspSettings,
-  inside: { container: true },
+  inside: {
+    container: true,
+    mps: ({ sm }) =>
+      sm === undefined
+        ? null
+        : 'nothing is known of its compute limit in a client of MPS: leave sm out, and give sm of mps',
+  },
   create({ settings: given, name, place, surroundings }) {
     const { library, memory, sm, stateFiles = [] } = given;
     checkStateFiles(stateFiles, place, []);

@@ -16,6 +16,10 @@ const greenContextSettings = settings({
 export const greenContext = kindOf({
   about: 'the bare driver, with each process on a part of the multiprocessors',
   settings: greenContextSettings,
-  inside: { container: true, mig: true },
+  inside: {
+    container: true,
+    mig: true,
+    mps: 'sm of mps already is the part of the multiprocessors: leave layer out',
+  },
   create: ({ settings: { sm }, name, surroundings: { caller } }) => new GreenContextSystem({ name, caller, sm }),
 });

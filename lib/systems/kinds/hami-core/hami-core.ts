@@ -30,6 +30,10 @@ export const hamiCore = kindOf({
       sm === undefined
         ? null
         : 'hami-core does not find its process on an instance, so its compute limit is off: leave sm out',
+    mps: ({ sm }) =>
+      sm === undefined
+        ? null
+        : 'hami-core does not find its process among the clients of MPS, so its compute limit is off: leave sm out, and give sm of mps',
   },
   create({ settings: { library, memory, sm, policy }, name, place, surroundings }) {
     const found = libraryOf(library ?? standardLibrary(), place, surroundings);

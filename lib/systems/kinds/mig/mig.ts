@@ -43,6 +43,7 @@ export const mig = kindOf({
         ? null
         : 'all containers get one instance: give instance or tenants=shared',
     mig: 'an instance has no instances of its own',
+    mps: 'a daemon stands inside of an instance (mig:layer.kind=mps)',
   },
   create({ settings: { profile, instance, card, tenants, layer: given = {} }, name, place, inside }) {
     if (profile === undefined && instance === undefined)

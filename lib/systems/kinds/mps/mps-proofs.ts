@@ -11,7 +11,7 @@ import type { Probe } from '../../system.js';
 const ROUNDING = 0.06;
 const LEAST_ROUNDING = 2;
 /** A client's context counts against its own limit: about 300 MiB on an H200. */
-const CONTEXT_BYTES = 2 ** 30;
+export const CONTEXT_BYTES = 2 ** 30;
 
 /** A client of another daemon is under the limits of that one. */
 export function ownPipes({ CUDA_MPS_PIPE_DIRECTORY: seen }: NodeJS.ProcessEnv, pipes: string | undefined): Finding {

@@ -53,6 +53,8 @@ interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits 
   groups?: string | null;
   /** Memory that a tenant keeps on a full card, with `groups`. Default: none. */
   soft?: Size | undefined;
+  /** Whether its clients are under a layer too, which proves what they have mapped. Default false. */
+  hasLayer?: boolean;
   /** Timeout of each step of the daemon's start. Default 30 s. */
   startTimeoutMs?: number;
 }
@@ -140,18 +142,19 @@ export class MpsSystem extends Profile {
     const { gpu } = this.prepared.run;
     const device = measuredDevice(description, gpu);
     const { memoryBytes, smPercent } = this.limits(look.tenant);
-    const { partition } = this.#options;
+    const { partition, hasLayer = false } = this.#options;
     const limits: Finding[] = [];
     if (partition !== undefined) limits.push(partitionSize(device, gpu.multiprocessors, partition));
     else if (smPercent !== null && smPercent !== 100)
       limits.push(threadPercentage(device, gpu.multiprocessors, smPercent));
     const group = await this.#groups.get(look.tenant.id);
     if (group !== undefined) limits.push(...(await inGroup(description.pid, group)));
-    else if (memoryBytes !== null) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
+    // A layer shows free memory of its own.
+    else if (memoryBytes !== null && !hasLayer) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
     return judge(description, look, null, [
       mpsClient(device),
       ownPipes(description.environment, placesOf(this.prepared.directory).CUDA_MPS_PIPE_DIRECTORY),
-      ...bareDriver(description),
+      ...(hasLayer ? [] : bareDriver(description)),
       deviceSeen(device, gpu),
       ...limits,
       ...allocationCanary(look.probe, this.canaries(look.tenant)),
@@ -334,7 +337,7 @@ export class MpsSystem extends Profile {
       .join(',');
   }
 
-  protected variables(tenant: Tenant): Record<string, string> {
+  override variables(tenant: Tenant): Record<string, string> {
     const { memoryBytes, smPercent } = this.limits(tenant);
     const partition = this.#living.get(tenant.id) ?? null;
     const group = this.#wantedGroup(tenant);

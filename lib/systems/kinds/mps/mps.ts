@@ -1,8 +1,9 @@
 /** `mps`: a private daemon of NVIDIA's Multi-Process Service. */
-import { choice, integer, key, matching, percent, size } from '../../../config/schema.js';
+import { choice, integer, key, map, matching, percent, size } from '../../../config/schema.js';
 import { nameOf } from '../../../config/label.js';
 import { settings } from '../../../config/read.js';
 import { CGROUPS } from './mps-features.js';
+import { LayeredMpsSystem } from './layered-mps-system.js';
 import { MpsSystem } from './mps-system.js';
 import { kindOf } from '../define.js';
 
@@ -39,6 +40,10 @@ const mpsSettings = settings({
     integer(1, MOST_CHUNKS, 'CHUNKS'),
     'Chunks of multiprocessors that a tenant owns; needs driver R590. Default: none.',
   ),
+  layer: key(
+    map({ type: 'object', properties: { kind: { type: 'string' } } }),
+    'The preloaded layer that clients are under too, with its settings: `kind: hami-core`, `vgpu-manager`, `fcsp` or `custom`; on the command line `layer.kind=…,layer.library=…`. Default: none.',
+  ),
 });
 
 export const mps = kindOf({
@@ -53,8 +58,11 @@ export const mps = kindOf({
         : enforcer !== 'cgroup'
           ? null
           : 'the driver has no limits by cgroup on an instance: leave enforcer out',
+    mps: 'a client has one daemon',
   },
-  create({ settings: { memory, sm, gpus, partition, enforcer, cgroup, soft }, name, place, surroundings: { caller } }) {
+  create({ settings: given, name, place, surroundings: { caller }, inside }) {
+    const { memory, sm, gpus, partition, enforcer, cgroup, soft } = given;
+    const layer = given.layer === undefined ? undefined : inside(given.layer);
     // With static partitions the driver ignores thread percentages.
     if (partition !== undefined && sm !== undefined)
       throw place.error('partition', 'Expected sm or partition of mps but received both.');
@@ -64,7 +72,12 @@ export const mps = kindOf({
       throw place.error('enforcer', 'Expected enforcer=cgroup of mps with memory, and without gpus=visible.');
     if (soft !== undefined && enforcer !== 'cgroup')
       throw place.error('soft', 'Expected soft of mps with enforcer=cgroup: no limit of a client is soft.');
+    // HAMi-core reads a UUID in CUDA_VISIBLE_DEVICES as device 0, and vgpu-manager ends a process that sees a second GPU.
+    if (layer !== undefined && gpus === 'visible')
+      throw place.error('layer', 'Expected layer or gpus=visible of mps but received both: layers limit one GPU.');
     const groups = enforcer === 'cgroup' ? cgroup : null;
-    return new MpsSystem({ name, caller, memory, sm, gpus, partition, groups, soft });
+    const options = { name, caller, memory, sm, gpus, partition, groups, soft };
+    if (layer === undefined) return new MpsSystem(options);
+    return new LayeredMpsSystem(new MpsSystem({ ...options, hasLayer: true }), layer.create(name));
   },
 });

@@ -21,7 +21,11 @@ const measuredNow = ({ recorded }: RawMap): string | null =>
 export const native = kindOf({
   about: 'the bare driver',
   settings: nativeSettings,
-  inside: { container: measuredNow, mig: measuredNow },
+  inside: {
+    container: measuredNow,
+    mig: measuredNow,
+    mps: 'without a layer clients use the bare driver: leave layer out, or give its kind',
+  },
   create: ({ settings: { recorded }, name, surroundings: { caller, folder } }) =>
     new NativeSystem({ name, caller }, recorded === undefined ? undefined : resolve(folder, recorded)),
   resolved: (given, folder) =>

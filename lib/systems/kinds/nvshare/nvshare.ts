@@ -32,6 +32,7 @@ export const nvshare = kindOf({
   inside: {
     container: 'its scheduler and the socket are those of the host',
     mig: 'its scheduler knows the whole GPU 0 alone',
+    mps: 'its tenants take turns, clients of MPS run at the same time',
   },
   create({ settings: given, name, place, surroundings }) {
     const { quantum, turns, oversubscribe, socket, scheduler } = given;

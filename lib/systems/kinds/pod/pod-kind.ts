@@ -10,6 +10,7 @@ export const pod = kindOf({
   settings: podSettings,
   inside: {
     container: 'the cluster starts what is in a pod',
+    mps: 'the cluster starts what is in a pod, and its device plugin the daemon',
     mig: 'a pod gets its instance from the cluster (nvidia.com/mig-1g.18gb in its limits)',
   },
   create: ({ settings, place, name, surroundings: { caller, folder } }) =>

@@ -20,6 +20,7 @@ export const swap = kindOf({
   inside: {
     container: 'checkpoints are made from outside of the container, whose processes have other PIDs',
     mig: 'the driver does not checkpoint processes on an instance',
+    mps: 'the driver does not checkpoint clients of MPS',
   },
   create: ({ settings: { slice }, name, surroundings: { caller } }) => new SwapSystem({ name, caller }, slice),
 });

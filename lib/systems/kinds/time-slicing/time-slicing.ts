@@ -7,6 +7,6 @@ import { TimeSlicingSystem } from './time-slicing-system.js';
 export const timeSlicing = kindOf({
   about: 'the bare driver, whose tenants take turns of the same length',
   settings: settings({ name: nameOf('time-slicing') }),
-  inside: { container: true, mig: true },
+  inside: { container: true, mig: true, mps: 'clients of MPS run at the same time, not in turns' },
   create: ({ name, surroundings: { caller } }) => new TimeSlicingSystem({ name, caller }),
 });

@@ -22,7 +22,14 @@ const vgpuManagerSettings = settings({
 export const vgpuManager = kindOf({
   about: 'vgpu-manager, one preloaded library',
   settings: vgpuManagerSettings,
-  inside: { container: 'its limits are in one file of the whole host', mig: 'it names whole GPUs' },
+  inside: {
+    container: 'its limits are in one file of the whole host',
+    mig: 'it names whole GPUs',
+    mps: ({ cores, sm }) =>
+      cores === undefined && sm === undefined
+        ? null
+        : 'it holds its compute limit by utilisation per process, which NVML does not give of clients of MPS: leave cores and sm out, and give sm of mps',
+  },
   create({ settings: given, name, place, surroundings }) {
     if (given.cores !== undefined && given.sm !== undefined)
       throw place.error('sm', 'Expected cores or sm of vgpu-manager but received both.');
