@@ -110,7 +110,10 @@ describe('the layer of mps', () => {
   );
 
   it.each([
-    ['kind=hami-core,layer.sm=50', /compute limit is off: leave sm out, and give sm of mps/],
+    [
+      'kind=hami-core,layer.sm=50',
+      /nothing shows that the compute limit of hami-core works on clients of MPS: leave sm out/,
+    ],
     ['kind=vgpu-manager,layer.cores=50', /utilisation per process, .*leave cores and sm out/],
     ['kind=fcsp,layer.sm=50', /nothing is known of its compute limit/],
     ['kind=custom,layer.limits.sm=50', /leave sm out of its limits/],

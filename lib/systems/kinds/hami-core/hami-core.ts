@@ -33,7 +33,7 @@ export const hamiCore = kindOf({
     mps: ({ sm }) =>
       sm === undefined
         ? null
-        : 'hami-core does not find its process among the clients of MPS, so its compute limit is off: leave sm out, and give sm of mps',
+        : 'nothing shows that the compute limit of hami-core works on clients of MPS: leave sm out, and give sm of mps',
   },
   create({ settings: { library, memory, sm, policy }, name, place, surroundings }) {
     const found = libraryOf(library ?? standardLibrary(), place, surroundings);
