@@ -15,13 +15,15 @@ bool is_mps_client();
 std::optional<std::string> served_devices();
 
 // The multiprocessors of CUDA_MPS_SM_PARTITION, or CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of the card's, rounded up; all of
-// them if the process is no client.
+// them if the process is no client. A daemon's default, which clients can only lower, is in the file
+// `active_thread_percentage` beside its pipe.
 int visible_multiprocessors(int place);
 
 // The same as a fraction of the card; limits what the client's kernels use at a time.
 double multiprocessor_limit(int place);
 
-// CUDA_MPS_PINNED_DEVICE_MEM_LIMIT in bytes, for a device index as the client counts; 0: none.
+// CUDA_MPS_PINNED_DEVICE_MEM_LIMIT in bytes, for a device index as the client counts; 0: none. A daemon's default,
+// which clients can only lower, is in the file `device_pinned_mem_limit` beside its pipe.
 int64_t pinned_memory_limit(int ordinal);
 
 }  // namespace gvb::sim
