@@ -20,6 +20,8 @@ const cannot = withoutPodman('systems of kind pod with a kubectl of ours');
 const CARDS = [0, 1].map((index) => `GPU-67766273-696d-4000-8000-00000000000${index}`);
 /** The difference of the cards is far larger than that of rounds. */
 const SLOW_SECOND = 'devices=2,tensor_tflops@1=2,fp32_tflops@1=1,dram_gbs@1=200';
+/** What the simulated card has. */
+const CARD_MIB = 143_771;
 const layer = interposerLibrary() as string;
 const hami = { container: { resources: { limits: { 'nvidia.com/gpu': 1, 'nvidia.com/gpumem': 4096 } } } };
 const paths = `package=${root.replace(/\/$/, '')},node=${process.execPath}`;
@@ -60,16 +62,16 @@ describe.skipIf(cannot)('pods', () => {
     clusters.push(made);
     return made;
   };
-  let [injected, refused, failed, executed, proven, untold]: (Measured | undefined)[] = [];
+  let [injected, refused, failed, executed, proven, untold, split]: (Measured | undefined)[] = [];
   let placed: ComparisonDocument | undefined;
   let fromElsewhere: { groundTruth: string; run: Measured }[] = [];
 
   beforeAll(async () => {
     host = new PodmanHost();
-    [[injected, executed, proven, untold], [refused], [failed], fromElsewhere, placed] = await Promise.all([
+    [[injected, executed, proven, untold], [refused], [failed, split], fromElsewhere, placed] = await Promise.all([
       inOrder(measureInjected, measureProgram, measureLayered, measureUntold),
       inOrder(measureRefused),
-      inOrder(measureFailed),
+      inOrder(measureFailed, measureSplit),
       hasDriver ? [] : measureFromElsewhere(),
       measurePlaced(),
     ]);
@@ -199,6 +201,26 @@ describe.skipIf(cannot)('pods', () => {
     const names = ['evicted', 'oom', 'lost', 'unsteady', 'astray', 'elsewhere'];
     const systems = ['native', ...names.map((name) => pod(name, plain))];
     return measured(on, systems, compare('OH-002'), 'devices=2');
+  }
+
+  /** Clients of daemons whose defaults are a share of 4, none, and no equal shares. */
+  function measureSplit(): Promise<Measured> {
+    const memory = (count: number) => `0=${Math.floor(CARD_MIB / count)}M`;
+    const mps = {
+      quarter: { threads: 25, memory: memory(4) },
+      unset: {},
+      unequal: { threads: 25, memory: memory(2) },
+      stated: { threads: 25, memory: memory(4) },
+    };
+    const env = [
+      { name: 'CUDA_MPS_ACTIVE_THREAD_PERCENTAGE', value: '10' },
+      { name: 'CUDA_MPS_PINNED_DEVICE_MEM_LIMIT', value: '0=8G' },
+    ];
+    const on = cluster([], { replicas: 4, mps });
+    const templateOf = (name: string) =>
+      name === 'stated' ? on.template(name, { container: { env } }) : on.template('mps');
+    const systems = Object.keys(mps).map((name) => pod(name, templateOf(name), ',under=mps'));
+    return measured(on, ['native', ...systems], compare('OH-002', 'IS-001'));
   }
 
   it('are measured with what the cluster injected, which is proven inside', async () => {
@@ -332,6 +354,53 @@ describe.skipIf(cannot)('pods', () => {
     expect(warnings.join('\n')).toContain(
       `two is compared with one within 2 cards: ${CARDS[0]} (round 1), ${CARDS[1]} (round 2); round 3 is left out`,
     );
+  });
+
+  it.each([
+    [
+      'equal shares of a daemon of MPS, read back in the process',
+      'quarter',
+      '1 of 4 equal shares, 25 % of the threads and 35942 MiB',
+      'ok',
+      ['multiprocessors in the tenant against the card', 'free memory in the tenant against its pinned limit'],
+    ],
+    ['no limit where a daemon of MPS sets none', 'unset', 'none', 'unsupported', []],
+    [
+      'no memory limit where the shares of a daemon of MPS are not of one number',
+      'unequal',
+      '25 % of the multiprocessors, no memory limit',
+      'unsupported',
+      ['multiprocessors in the tenant against the card'],
+    ],
+  ])('adopt %s', (_, name, limits, status, proofs) => {
+    const [round] = split?.document.systems.find(([each]) => each?.system.name === name) ?? [];
+    expect(round?.system.settings).toMatchObject({
+      'pod.under': 'mps',
+      'pod.limits': `read back in the process: ${limits}`,
+    });
+    expect(round?.metrics.map((metric) => [metric.id, metric.status])).toEqual([
+      ['OH-002', 'ok'],
+      ['IS-001', status],
+    ]);
+    const { attestation = [] } = round?.system ?? {};
+    expect(attestation.filter(({ passed }) => !passed)).toEqual([]);
+    expect(attestation.map(({ proof }) => proof)).toEqual(
+      expect.arrayContaining(['multiprocessors are those of the first pod', ...proofs]),
+    );
+    const doubts = round?.warnings.filter((warning) => warning.startsWith('No memory limit is adopted')) ?? [];
+    expect(doubts).toEqual(
+      name === 'unequal' ? [expect.stringMatching(/33 of 132 multiprocessors \(1 of 4\) and .* \(1 of 2\)/)] : [],
+    );
+    expect(split?.code).toBe(0);
+  });
+
+  it('adopt the limits of a client of MPS from variables that state them', () => {
+    const [round] = split?.document.systems.find(([each]) => each?.system.name === 'stated') ?? [];
+    expect(round?.system.settings).not.toHaveProperty(['pod.limits']);
+    expect(round?.metrics.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    const detail = (name: string) => round?.system.attestation.find(({ proof }) => proof === name)?.detail;
+    expect(detail('multiprocessors in the tenant against the card')).toContain('14 of 132, 10 % was set');
+    expect(detail('free memory in the tenant against its pinned limit')).toContain('the limit is 8192 MiB');
   });
 
   it('run programs that are proven inside, on the bare driver and under a layer', () => {

@@ -30,6 +30,8 @@ interface Options {
   layer?: string | undefined;
   /** Whether the plugin tells the layer its memory limit. Default: it does. */
   tells?: false;
+  /** Defaults of the daemon of MPS whose clients the pods of a system are, as it was told them. */
+  mps?: Readonly<Record<string, { threads?: number; memory?: string }>>;
   namespaces?: string[];
   /** Paths that every container has, read-only. */
   everywhere?: { from: string; to: string }[];

@@ -90,6 +90,7 @@ export function injected(cluster, pod, { gpus, node }) {
     // The API has taken it; podman 4.3 cannot be told all of it.
     delete container.securityContext;
     withFiles(cluster, pod, { spec, container });
+    withMps(cluster, pod, { spec, container, add });
     if (memory !== undefined && layer)
       withLayer(
         cluster,
@@ -125,6 +126,22 @@ function withFiles(cluster, pod, { spec, container }) {
   }
   const used = container.volumeMounts.map((mount) => mount.name);
   spec.volumes = [...volumes.values()].filter((volume) => used.includes(volume.name));
+}
+
+/** The pipe of a daemon, with its defaults in files that the simulated driver reads. */
+function withMps(cluster, pod, { spec, container, add }) {
+  const { name } = pod.metadata;
+  const [, defaults] =
+    Object.entries(cluster.settings.mps ?? {}).find(([system]) => name.includes(`-${system}-`)) ?? [];
+  if (defaults === undefined) return;
+  const [pipe, inside] = [join(cluster.folder, 'mps', name), '/mps/nvidia.com/gpu/pipe'];
+  mkdirSync(pipe, { recursive: true });
+  writeFileSync(join(pipe, 'control'), '');
+  if (defaults.threads !== undefined) writeFileSync(join(pipe, 'active_thread_percentage'), `${defaults.threads}`);
+  if (defaults.memory !== undefined) writeFileSync(join(pipe, 'device_pinned_mem_limit'), defaults.memory);
+  add('CUDA_MPS_PIPE_DIRECTORY', inside);
+  spec.volumes.push({ name: 'standin-mps', hostPath: { path: pipe } });
+  container.volumeMounts.push({ name: 'standin-mps', mountPath: inside, readOnly: true });
 }
 
 function withLayer(cluster, { spec, container, add }, memory, cores) {

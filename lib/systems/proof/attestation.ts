@@ -160,7 +160,7 @@ export function deviceSeen(device: NativeDevice | undefined, gpu: TrueGpu): Find
 }
 
 /** NVML's total includes a part that the driver reserves. */
-const RESERVED = 0.05;
+export const RESERVED = 0.05;
 
 /** The tenant must be shown the limit or, without one, the card's size by the coordinator's NVML. */
 export function memoryView(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { partitionSize, pinnedMemory, threadPercentage } from '../../../lib/systems/kinds/mps/mps-proofs.js';
+import { partitionSize } from '../../../lib/systems/kinds/mps/mps-proofs.js';
+import { pinnedMemory, threadPercentage } from '../../../lib/systems/proof/mps-limits.js';
 import { device } from '../run/fixtures.js';
 import { CARD, GIB, probe } from './fixtures.js';
 

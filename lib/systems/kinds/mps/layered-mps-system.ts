@@ -8,9 +8,9 @@ import type { Description } from '../../../workers/description.js';
 import type { Launcher } from '../../../workers/launcher.js';
 import { privateDirectory } from '../../process/state-files.js';
 import { joined } from '../../proof/joined.js';
+import { CONTEXT_BYTES } from '../../proof/mps-limits.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from '../../system.js';
 import { FIRST_LOOK, SOLE_TENANT } from '../../system.js';
-import { CONTEXT_BYTES } from './mps-proofs.js';
 import type { MpsSystem } from './mps-system.js';
 
 export class LayeredMpsSystem implements System {

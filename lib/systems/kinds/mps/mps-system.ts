@@ -18,9 +18,10 @@ import { local } from '../../../workers/local.js';
 import { dmemFiles, whyNoDmem } from './dmem.js';
 import { inPath } from '../../input/in-path.js';
 import { judge } from '../../proof/judgement.js';
+import { pinnedMemory, threadPercentage } from '../../proof/mps-limits.js';
 import { MpsDaemon, placesOf } from './mps-daemon.js';
 import { featureText, mpsFeatures, MPS_CONTROL } from './mps-features.js';
-import { ownPipes, partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
+import { ownPipes, partitionSize } from './mps-proofs.js';
 import { knowsCommand } from './knows-command.js';
 import { driverLimits, smiWithLimits } from './memory-limits.js';
 import {

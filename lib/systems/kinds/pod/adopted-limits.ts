@@ -4,6 +4,7 @@ import { interceptors } from '../../proof/interception.js';
 import { isInstance } from '../../../results/cards.js';
 import type { Limits, TrueGpu } from '../../system.js';
 import { measuredDevice } from '../../proof/attestation.js';
+import type { ReadBack } from './equal-split.js';
 import type { Mechanism } from './pod-settings.js';
 
 export interface Adopted extends Limits {
@@ -13,6 +14,8 @@ export interface Adopted extends Limits {
   library: string | null;
   /** What was injected, by the name of its variable, file or resource. */
   injected: Readonly<Record<string, string>>;
+  /** What limits of a client of MPS show in the process; absent where variables state them, and outside MPS. */
+  readBack?: ReadBack;
 }
 
 /** Variables by which device plugins and webhooks give limits; none of them is secret. */
@@ -34,6 +37,16 @@ export function adoptedFrom(description: Description, gpu: TrueGpu): Adopted {
   const mechanism: Mechanism =
     first !== undefined ? 'layer' : device?.mpsClient ? 'mps' : isInstance(gpu.uuid) ? 'mig' : 'whole';
   return { mechanism, library: first?.owner ?? null, injected, ...limitsIn(injected) };
+}
+
+/** Whether limits that no variable states may be those of the daemon of MPS. */
+export const mayBeSplit = ({ mechanism, memoryBytes, smPercent }: Adopted): boolean =>
+  mechanism === 'mps' && memoryBytes === null && smPercent === null;
+
+/** The limits that were read back in the first process; whether a later one has them is for the proofs. */
+export function withReadBack(adopted: Adopted, readBack: ReadBack | undefined): Adopted {
+  if (readBack === undefined || !mayBeSplit(adopted)) return adopted;
+  return { ...adopted, memoryBytes: readBack.memoryBytes, smPercent: readBack.smPercent, readBack };
 }
 
 /** Limits of the first card, as the variables state them; whether they hold is for the proofs. */

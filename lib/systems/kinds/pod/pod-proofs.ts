@@ -4,9 +4,11 @@ import type { Description } from '../../../workers/description.js';
 import type { LayerInfo } from '../../../results/document.js';
 import * as proofs from '../../proof/attestation.js';
 import { interceptionText, interceptors } from '../../proof/interception.js';
+import { pinnedMemory, threadPercentage } from '../../proof/mps-limits.js';
 import type { Finding } from '../../proof/proof-finding.js';
 import type { Canary, Evidence, TrueGpu } from '../../system.js';
 import type { Adopted } from './adopted-limits.js';
+import type { ReadBack } from './equal-split.js';
 import type { LivingPod } from './living-pod.js';
 import type { Mechanism } from './pod-settings.js';
 import type { Asked } from './pod-template.js';
@@ -78,16 +80,23 @@ export function limitsGiven({ limits, because }: Asked, { memoryBytes, smPercent
   ];
 }
 
+interface Judged {
+  adopted: Adopted;
+  gpu: TrueGpu;
+  look: Evidence;
+  canaries: readonly Canary[];
+  /** Whether the card is as a process outside the pod's mechanism shows it. */
+  hasTruth: boolean;
+}
+
 /** The proofs of a mechanism. */
-export function ofMechanism(
-  description: Description,
-  { adopted, gpu, look, canaries }: { adopted: Adopted; gpu: TrueGpu; look: Evidence; canaries: readonly Canary[] },
-): Finding[] {
+export function ofMechanism(description: Description, { adopted, gpu, look, canaries, hasTruth }: Judged): Finding[] {
   const device = proofs.measuredDevice(description, gpu);
   const { memoryBytes, smPercent, mechanism } = adopted;
+  const refusals = proofs.allocationCanary(look.probe, canaries, look.phase);
   const limits = [
     ...(memoryBytes === null ? [] : [proofs.memoryView(device, look.probe, gpu, memoryBytes)]),
-    ...proofs.allocationCanary(look.probe, canaries, look.phase),
+    ...refusals,
   ];
   if (mechanism === 'layer')
     return [
@@ -96,12 +105,31 @@ export function ofMechanism(
       ...limits,
       ...readBack(look, memoryBytes, smPercent),
     ];
-  if (mechanism === 'mps') return [proofs.mpsClient(device), ...proofs.bareDriver(description), ...limits];
+  if (mechanism === 'mps')
+    return [
+      proofs.mpsClient(device),
+      ...proofs.bareDriver(description),
+      ...(adopted.readBack ? [sameMultiprocessors(device, adopted.readBack)] : []),
+      ...(smPercent !== null && hasTruth ? [threadPercentage(device, gpu.multiprocessors, smPercent)] : []),
+      ...(memoryBytes === null ? [] : [pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes)]),
+      ...refusals,
+    ];
   return [
     ...proofs.bareDriver(description),
     proofs.noMpsClient(device),
     ...(memoryBytes === null && mechanism === 'whole' ? [proofs.memoryView(device, look.probe, gpu, null)] : limits),
   ];
+}
+
+/** The daemon gives every client the same share. */
+function sameMultiprocessors(device: proofs.SeenDevice, { multiprocessors }: ReadBack): Finding {
+  const seen = device?.multiprocessors ?? null;
+  return {
+    proof: 'multiprocessors are those of the first pod',
+    passed: seen === null ? null : seen === multiprocessors,
+    detail: `${seen ?? 'not reported'}, at first ${multiprocessors}`,
+    advice: 'The daemon of MPS gives its clients other shares now: measure again.',
+  };
 }
 
 /** A layer that is off the measured symbol path limits nothing of what is measured. */

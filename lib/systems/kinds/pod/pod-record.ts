@@ -10,7 +10,7 @@ interface Given extends Pick<PodOptions, 'template' | 'truth'> {
 
 export function recordOf(
   { found: { node, imageId, qosClass } }: LivingPod,
-  { injected, mechanism }: Adopted,
+  { injected, mechanism, readBack }: Adopted,
   { template, truth, hasTruth }: Given,
 ): Record<string, string> {
   const variables = Object.entries(injected).map(([name, value]) => [`injected.${name}`, publicValue(name, value)]);
@@ -21,6 +21,7 @@ export function recordOf(
     'pod.qos': qosClass,
     'pod.under': mechanism,
     'pod.tenants': mechanism === 'whole' ? 'processes in one pod' : 'a pod each',
+    ...(readBack && { 'pod.limits': `read back in the process: ${readBack.text}` }),
     'pod.truth': hasTruth ? (truth === null || truth === 'here' ? 'this machine' : truth.sha256) : 'none',
     ...(Object.fromEntries(variables) as Record<string, string>),
   };

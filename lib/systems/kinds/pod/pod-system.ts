@@ -32,8 +32,9 @@ import type {
   TrueGpu,
 } from '../../system.js';
 import { FIRST_LOOK, NO_LIMITS, overLimit, SOLE_TENANT } from '../../system.js';
-import { type Adopted, adoptedFrom } from './adopted-limits.js';
+import { type Adopted, adoptedFrom, mayBeSplit, withReadBack } from './adopted-limits.js';
 import { clockOffsetOf } from './pod-clock.js';
+import { lookAtShare, readBack, unknownCard } from './equal-split.js';
 import { Kubectl, MARK } from './kubectl.js';
 import { leftPods } from './left-pods.js';
 import { LivingPod, PodFailed } from './living-pod.js';
@@ -64,6 +65,11 @@ interface Prepared {
 interface Looked {
   pod: LivingPod;
   description: Description;
+}
+
+interface OnCard extends Looked {
+  /** The measured card. */
+  gpu: TrueGpu;
 }
 
 export class PodSystem implements System {
@@ -188,8 +194,11 @@ export class PodSystem implements System {
     const prepared: Prepared = { run, adopted: none, record: {}, warnings, refusal: null };
     this.#prepared = prepared;
     try {
-      const { pod, description, gpu } = await this.#onCard(run, null);
-      prepared.adopted = adoptedFrom(description, gpu);
+      const looked = await this.#onCard(run, null);
+      const { pod } = looked;
+      prepared.adopted = await this.#adopted(looked, run);
+      const doubt = prepared.adopted.readBack?.doubt ?? null;
+      if (doubt !== null) warnings.push(doubt);
       prepared.record = recordOf(pod, prepared.adopted, { ...this.#options, hasTruth: this.#hasTruth });
       this.#nodeName = pod.found.node;
       if (run.pinned) run.pinned.node ??= pod.found.node;
@@ -217,7 +226,7 @@ export class PodSystem implements System {
     const look = evidence ?? FIRST_LOOK;
     const { adopted, warnings } = this.#ready;
     const gpu = this.#gpu;
-    const now = adoptedFrom(description, gpu);
+    const now = withReadBack(adoptedFrom(description, gpu), adopted.readBack);
     const pod = this.#named(description.environment[POD_VARIABLE] ?? '');
     const attestation = judge(description, look, proofs.layerInside(description, now.library), [
       proofs.inPod(description, pod),
@@ -225,7 +234,13 @@ export class PodSystem implements System {
       proofs.underAsked(this.#options.asked, now, description),
       ...(now.mechanism === 'layer' ? proofs.limitsGiven(this.#options.asked, now) : []),
       proofs.sameLimits(adopted, now),
-      ...proofs.ofMechanism(description, { adopted: now, gpu, look, canaries: this.canaries() }),
+      ...proofs.ofMechanism(description, {
+        adopted: now,
+        gpu,
+        look,
+        canaries: this.canaries(),
+        hasTruth: this.#hasTruth,
+      }),
     ]);
     return {
       ...attestation,
@@ -296,7 +311,7 @@ export class PodSystem implements System {
    * compared with rounds on that card alone. `beside`: the card that it has to be on, where another pod of the round is there; null:
    * there is none.
    */
-  async #onCard(run: RunState, beside: TrueGpu | null): Promise<Looked & { gpu: TrueGpu }> {
+  async #onCard(run: RunState, beside: TrueGpu | null): Promise<OnCard> {
     const wanted = beside ?? run.gpu;
     const others = new Set<string>();
     for (let tries = 1; ; tries++) {
@@ -314,6 +329,21 @@ export class PodSystem implements System {
       throw new PodFailed(
         `${TRIES} pods in a row got ${[...others].join(', ') || 'no GPU'} where ${wanted.uuid} is measured: cards of one model differ, so this is refused. Give the pod a node with one GPU, or name the card as its layer allows (HAMi: annotation nvidia.com/use-gpuuuid)`,
       );
+    }
+  }
+
+  /** What the cluster gave the pod: a daemon of MPS states its limits nowhere, so a process reads them back. */
+  async #adopted({ pod, description, gpu }: OnCard, run: RunState): Promise<Adopted> {
+    const stated = adoptedFrom(description, gpu);
+    const device = measuredDevice(description, gpu);
+    if (!mayBeSplit(stated) || !device) return stated;
+    if (!this.#hasTruth) return withReadBack(stated, unknownCard(device.multiprocessors));
+    const worker = await this.#worker(pod, run.target, run.signal);
+    try {
+      const share = await lookAtShare(worker, gpu.uuid, run);
+      return withReadBack(stated, readBack({ multiprocessors: device.multiprocessors, ...share }, gpu));
+    } finally {
+      await worker.stop();
     }
   }
 
