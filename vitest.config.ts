@@ -48,7 +48,6 @@ const OWN_PROCESS = [
  */
 const LONG = [
   'cli/exec',
-  'cli/cards',
   'cli/pods',
   'native/swap-scenes',
   'cli/examples',
@@ -58,6 +57,7 @@ const LONG = [
   'native/swap',
   'cli/mps',
   'cli/mps-layer',
+  'cli/cards',
   'unit/recorded-agree',
   'native/hidden-interception',
   'cli/timeout',
@@ -115,6 +115,7 @@ const LONG = [
 
 /** The longest of the other tests, which start first too. */
 const FIRST = [
+  'cli/every-card',
   'truth/starts/run',
   'truth/pairs/compare',
   'truth/cards',

@@ -1,21 +1,6 @@
-/** The short form of test/truth/cards.test.ts: every card, with two or three metrics that are as short as they can be. */
+/** What cards lack for want of a driver that takes the PTX, and of memory. Every card is in every-card.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { CARDS } from '../cards/expected.js';
-import { expectAsExpected, measuredOn } from '../cards/measured.js';
-
-/** One of each category that needs no tenant: their processes take most of the time. Each card has one of them in turn. */
-const QUICK = ['OH-002', 'IS-013', 'SCHED-003', 'NCCL-001', 'FRAG-002', 'START-005'];
-
-describe.each(CARDS.map((card, index) => ({ ...card, index })))('$sim', ({ index, ...card }) => {
-  // What LLM-008 has depends on the card most.
-  const quick = QUICK[index % QUICK.length] as string;
-  // The driver checkpoints nothing on an instance.
-  const ids = ['LLM-008', quick, ...(card.sim.includes(',mig=') ? ['CKPT-001'] : [])];
-
-  it(`has a number of ${ids.join(' and ')}, or a true reason`, async () => {
-    expectAsExpected(card, ids, await measuredOn(card, ids));
-  });
-});
+import { measuredOn } from '../cards/measured.js';
 
 describe('PTX that the driver does not take', () => {
   const rowOf = (details: Record<string, unknown>, number: string) =>
