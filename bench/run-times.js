@@ -11,9 +11,12 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const args = process.argv.slice(2);
-const option = (name) => (args[0] === name ? args.splice(0, 2)[1] : undefined);
-const tool = option('--tool');
-const out = option('--out');
+const options = {};
+while (args[0] === '--tool' || args[0] === '--out') {
+  const [name, value] = args.splice(0, 2);
+  options[name] = value;
+}
+const { '--tool': tool, '--out': out } = options;
 if (args.length === 0) {
   console.error('Expected the arguments of gpu-virt-bench, e.g. run overhead --simulate, but received none.');
   process.exit(2);
