@@ -1,3 +1,3 @@
-#include "attention_sm90.cuh"
+#include "attention_sm90_pipelined.cuh"
 
-GVB_ATTENTION_SM90(gvb_attention_sm90_f16_d64, F16, 64)
+GVB_ATTENTION_SM90(gvb_attention_sm90_f16_d64, PipelinedConsumer, F16, 64)

@@ -193,5 +193,9 @@ void test_attention() {
   test_hopper<gvb::F16>(gvb_attention_sm90_f16_d64, {64, 2, 2, 1, 70, false, 5});
   test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d64, {64, 1, 1, 1, 1, true, 6});
   test_hopper<gvb::F16>(gvb_attention_sm90_f16_d64, {64, 1, 1, 1, 520, true, 7, 4});
+  // A warpgroup without queries in every second tile, before and after tiles where it has some; and, without a mask,
+  // two such warpgroups.
+  test_hopper<gvb::F16>(gvb_attention_sm90_f16_d64, {64, 1, 3, 1, 310, true, 9});
+  test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d64, {64, 2, 2, 1, 250, false, 10});
   test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d128, {128, 1, 1, 1, 520, false, 8, 8});
 }
