@@ -5,6 +5,7 @@ import type { Check, Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../core/metric.js';
 import { isOutOfMemory } from '../core/row-state.js';
+import { NextTenant } from '../tenants/next-tenant.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
 import { contextOf, processContext } from '../tenants/tenants.js';
 import { formatBytes } from '../../results/text/format-bytes.js';
@@ -40,25 +41,23 @@ const ENDINGS = 2;
 class Round {
   readonly #context: MeasureContext;
   readonly #scene: MetricScene;
-  readonly #ids: () => number;
+  readonly #next: NextTenant;
   readonly #first: number;
   readonly #mps: boolean;
-  /** The tenant that enters next. */
-  #next: number | null = null;
   readonly found: Found = { surfaces: [], coverage: [], reuse: [] };
 
   constructor(context: MeasureContext, scene: MetricScene, ids: () => number, first: number) {
     this.#context = context;
     this.#scene = scene;
-    this.#ids = ids;
+    this.#next = new NextTenant(scene, ids);
     this.#first = first;
     this.#mps = context.system.usesMps === true;
   }
 
   async run(): Promise<void> {
-    const id = this.#ids();
-    this.#startNext();
-    const attacker = await this.#scene.enter({ id }, 'aggressor');
+    const first = this.#next.take();
+    this.#next.startAhead();
+    const attacker = await this.#scene.enter(first, 'aggressor');
     await this.#ending(attacker, this.#mps ? 'MPS client exit' : 'exit', (tenant) => tenant.stop());
     await this.#ending(attacker, this.#mps ? 'MPS client SIGKILL' : 'SIGKILL', async (tenant) => {
       tenant.signal('SIGKILL');
@@ -67,14 +66,9 @@ class Round {
     await this.#attacks();
   }
 
-  #startNext(): void {
-    this.#next = this.#ids();
-    this.#scene.startAhead({ id: this.#next });
-  }
-
   /** Proven at once, because none of them lives until the end. */
   async #enter(role: 'victim' | 'aggressor'): Promise<WorkerTenant> {
-    const tenant = await this.#scene.enter({ id: this.#next as number }, role);
+    const tenant = await this.#scene.enter(this.#next.take(), role);
     await this.#scene.prove(tenant);
     return tenant;
   }
@@ -91,7 +85,7 @@ class Round {
     }
     // Filled last, so that on-chip memory still holds the victim's tag when it ends.
     await victim.fillChip();
-    this.#startNext();
+    this.#next.startAhead();
     await end(victim.tenant);
     const first = this.#first + this.found.coverage.length;
     const after = await lookAfter(this.#context, { victim, attacker, tag, transition, first });
@@ -102,7 +96,7 @@ class Round {
   async #attacks(): Promise<void> {
     const tag = drawTag();
     const victim = await this.#enter('victim');
-    this.#startNext();
+    this.#next.startAhead();
     const bait = await layBait(victim, tag);
     const attacker = await this.#enter('aggressor');
     this.found.surfaces.push(...(await new Attacker(attacker, victim, bait, tag).all()));

@@ -8,6 +8,7 @@ import { WorkerEnded } from '../../workers/worker.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext, MetricDefinition } from '../core/metric.js';
 import { isMissingFunction, isOutOfMemory, unlessFull } from '../core/row-state.js';
+import { NextTenant } from '../tenants/next-tenant.js';
 import { FIRST_ID, inScene, type MetricScene } from '../tenants/scene.js';
 import { contextOf } from '../tenants/tenants.js';
 import { measureFunction } from '../core/measure-function.js';
@@ -42,25 +43,23 @@ interface Attempt {
 class Play {
   readonly #context: MeasureContext;
   readonly #scene: MetricScene;
-  readonly #ids: () => number;
+  readonly #next: NextTenant;
   readonly #random: () => number;
   #hasRaised = false;
-  /** The tenant that enters next. */
-  #next: number | null = null;
 
   constructor(context: MeasureContext, scene: MetricScene, ids: () => number, random: () => number) {
     this.#context = context;
     this.#scene = scene;
-    this.#ids = ids;
+    this.#next = new NextTenant(scene, ids);
     this.#random = random;
   }
 
   /** Removes the faults that it raised from `left`. Answers why no further tenant started, or null. */
   async run(left: Attempt[], done: (attempt: Attempt, row: FaultRow) => void): Promise<string | null> {
     const now = () => loadAddon().now();
-    const id = this.#ids();
-    this.#startNext();
-    const worker = await this.#scene.enter({ id }, 'victim');
+    const first = this.#next.take();
+    this.#next.startAhead();
+    const worker = await this.#scene.enter(first, 'victim');
     await this.#scene.prove(worker);
     const victim = new WatchedVictim(worker, now);
     await victim.start();
@@ -96,7 +95,7 @@ class Play {
       notRaised = messageOf(error);
     }
     this.#hasRaised = true;
-    this.#startNext();
+    this.#next.startAhead();
     await tenant.stop();
     await victim.goesOn(PATIENCE_MS);
     const noticed = victim.noticed(sinceNs, now());
@@ -113,14 +112,9 @@ class Play {
     };
   }
 
-  #startNext(): void {
-    this.#next = this.#ids();
-    this.#scene.startAhead({ id: this.#next });
-  }
-
   /** Proven at once, because it will be killed before the end. */
   async #newTenant(): Promise<Entered | NotEntered> {
-    const id = this.#next as number;
+    const next = this.#next.take();
     const before = new Set(this.#scene.scene.workers);
     const started = () => this.#scene.scene.workers.find((worker) => !before.has(worker));
     let late = false;
@@ -129,12 +123,12 @@ class Play {
       started()?.signal('SIGKILL');
     }, NEW_TENANT_MS);
     try {
-      const tenant = await this.#scene.enter({ id }, 'aggressor');
+      const tenant = await this.#scene.enter(next, 'aggressor');
       const request = { bytes: BLOCK_BYTES, forMs: 1 };
       const { wrong } = await askSession(tenant, { name: 'verifiedRounds', request, deadlineMs: NEW_TENANT_MS });
       if (wrong > 0) throw new Error('its first results were wrong');
       await this.#scene.prove(tenant);
-      return { tenant, id };
+      return { tenant, id: next.id };
     } catch (error) {
       this.#context.signal.throwIfAborted();
       const tenant = started();
