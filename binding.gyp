@@ -4,8 +4,10 @@
   "variables": {
     "bench%": 0,
     "description%": 0,
+    # Warnings are errors in CI (GYP_DEFINES=werror=1) and not for users, whose compilers may know warnings that ours does not.
+    "werror%": 0,
     # Small, but where fast.gypi is included.
-    "flags": ["-Os", "-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
+    "flags": ["-Os", "-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion"],
     # What of Node's own flags and definitions decides whether the precompiled headers fit. Where they do not, the
     # headers themselves are read.
     "nodes_flags": ["-fno-omit-frame-pointer", "-fPIC", "-pthread", "-D_FILE_OFFSET_BITS=64", "-D_LARGEFILE_SOURCE", "-D_GLIBCXX_USE_CXX11_ABI=1", "-D__STDC_FORMAT_MACROS"],
@@ -15,6 +17,7 @@
     "cflags!": ["-fno-exceptions"],
     "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
     "cflags_cc": ["<@(flags)"],
+    "conditions": [["werror==1", { "cflags_cc": ["-Werror"] }]],
     # Sections of their own: the linker leaves out what a library does not use.
     "cflags": ["-ffunction-sections", "-fdata-sections"],
     # libgcc stays shared: a static one needs a newer glibc, and Node has it loaded anyway.
