@@ -1,7 +1,9 @@
-// Loaded into a coordinator by run-times.js: notes when its worker processes start, are asked, answer and end.
+// Loaded into a coordinator by run-times.js: notes when its worker processes start, are asked, answer and
+// end, and when other programs start and end.
 import childProcess from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { basename } from 'node:path';
 
 const file = process.env.GVB_RUN_TIMES;
 const spawn = childProcess.spawn;
@@ -25,8 +27,12 @@ function messages(stream, method, each) {
 
 childProcess.spawn = (...args) => {
   const child = spawn(...args);
-  if (!args[1]?.some((arg) => arg.endsWith('worker/main.js'))) return child;
   const worker = count++;
+  if (!args[1]?.some((arg) => arg.endsWith('worker/main.js'))) {
+    note(worker, 'spawned', `${basename(args[0])} ${args[1]?.[0] ?? ''}`);
+    child.once('exit', () => note(worker, 'exited'));
+    return child;
+  }
   const methods = new Map();
   note(worker, 'start');
   messages(child.stdin, 'write', ([, , id, method]) => {
