@@ -1,7 +1,8 @@
 """What PyTorch reaches on the first visible GPU where LLM-* have kernels of their own; random normal inputs.
 
-bench/rates.js starts it: one JSON request a line, such as {"work": "product", "number": "bf16", "side": 4096, "leastNs":
-50000000}, and one line with the rate of one batch, in TFLOPS or GB/s, or with the error.
+bench/rates.js starts it: one JSON request a line, such as {"work": "product", "number": "bf16", "side": 4096,
+"leastNs": 50000000}, and one line with the rate of one batch, in TFLOPS or GB/s, or with the error. With "names": true
+it has the names of one launch's kernels in place of the rate.
 """
 
 import json
@@ -9,6 +10,7 @@ import math
 import sys
 
 import torch
+from cublaslt import kernels_of, product_of_8
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -22,9 +24,11 @@ def normal(*shape, dtype=torch.bfloat16):
     return torch.randn(*shape, device=GPU, dtype=dtype)
 
 
-def product(number, side):
+def product(number, side, of8=False):
     """A · Bᵀ, as the kernels here compute it. On an H200, cuBLAS computes A · B in FP32 7 % slower."""
     flops = 2 * side**3 / 1e12
+    if of8:
+        return product_of_8(number, side), flops
     if number != "fp8 e4m3":
         a, b = (normal(side, side, dtype=TYPES[number]) for _ in range(2))
         return lambda: a @ b.t(), flops
@@ -99,12 +103,22 @@ def rate_of(work, leastLaunches, leastNs, **arguments):
     return amount / (batch_ms(launch, launches) / launches / 1e3)
 
 
+def names_of(work, leastLaunches, leastNs, **arguments):
+    launch, _ = WORKS[work](**arguments)
+    launch()
+    return [name for name, _ in kernels_of([launch])[0]]
+
+
+def answer_to(names=False, **request):
+    return {"kernels": names_of(**request)} if names else {"rate": rate_of(**request)}
+
+
 torch.manual_seed(1)
 torch.backends.cuda.matmul.allow_tf32 = False
 print(json.dumps({"name": f"PyTorch {torch.__version__}"}), flush=True)
 for line in sys.stdin:
     try:
-        answer = {"rate": rate_of(**json.loads(line))}
+        answer = answer_to(**json.loads(line))
     except Exception as error:
         answer = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(answer), flush=True)
