@@ -150,7 +150,7 @@ def kernels_of(launches):
     """Of each launch, the kernels that ran: (name, µs)."""
     between = torch.zeros(1, device="cuda")
     ran = [[] for _ in launches]
-    with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiled:
         for launch in launches:
             between.fill_(1)
             try:
@@ -216,11 +216,12 @@ def operands(number, side):
 @functools.cache
 def fast(number):
     """The fastest of 8.x, in one launch each."""
-    found = all_configurations(Product(number, *operands(number, SIDE)))
+    product = Product(number, *operands(number, SIDE))
+    found = all_configurations(product)
     of_8 = [one[-1] for one in found if OF_8.search(one[1])]
     if not of_8:
-        names = sorted({name[:80] for _, name, *_ in found})
-        raise RuntimeError(f"cuBLASLt has no kernel for 8.x here, but {len(names)} others: {names[:12]}")
+        listed, names = len(list(product.algorithms())), sorted({name[:80] for _, name, *_ in found})
+        raise RuntimeError(f"of the {listed} algorithms that cuBLASLt lists, none has a kernel for 8.x: {names}")
     return of_8[:REFINED]
 
 
