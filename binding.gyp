@@ -237,7 +237,8 @@
             # The addon once more, with its description of itself: for npm run native-types, and compiled in a hurry.
             "target_name": "description",
             "type": "loadable_module",
-            "product_extension": "node",
+            # node-gyp-build would load any .node that lies beside the addon.
+            "target_conditions": [["_type=='loadable_module'", { "product_extension": "so" }]],
             "sources": ["<!@(node scripts/native-units.js description)"],
             "defines": ["GVB_DESCRIBED"],
             "cflags_cc": ["-O0"],

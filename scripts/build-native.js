@@ -21,7 +21,8 @@ const holder = `${root}native/kernels/ptx.cpp`;
 const changed = (file) => statSync(`${root}native/kernels/ptx/${file}`).mtimeMs > statSync(holder).mtimeMs;
 if (readdirSync(`${root}native/kernels/ptx`).some(changed)) utimesSync(holder, new Date(), new Date());
 
-const env = { ...buildEnvironment, GYP_DEFINES: added.map((name) => `${name}=1`).join(' ') };
+const defines = [process.env.GYP_DEFINES ?? '', ...added.map((name) => `${name}=1`)].join(' ').trim();
+const env = { ...buildEnvironment, GYP_DEFINES: defines };
 
 const { status } = spawnSync(
   process.execPath,

@@ -1,14 +1,13 @@
 // Writes lib/native/addon-types.ts from an addon's description of its functions and of the fields of their requests and
 // results (native/addon), or with --check compares it. Users' addon has no description, so one that has is built first.
 import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { generated } from './generated.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = 'lib/native/addon-types.ts';
-const addon = `${root}build/Release/description.node`;
+const addon = `${root}build/Release/description.so`;
 
 const comment = (text) => (text ? `/** ${text} */\n` : '');
 const field = ({ name, type, doc, optional }) => `${comment(doc)}${name}${optional ? '?' : ''}: ${type};\n`;
@@ -25,7 +24,9 @@ if (build.status !== 0) {
   console.error(`${target} is made from the native addon, which could not be built.`);
   process.exitCode = 1;
 } else {
-  const topics = createRequire(import.meta.url)(addon).description();
+  const described = { exports: {} };
+  process.dlopen(described, addon);
+  const topics = described.exports.description();
   const types = topics.flatMap(({ heading, types }) =>
     types.length > 0 ? [`// ${heading}\n\n${types.map(declaration).join('\n')}`] : [],
   );
