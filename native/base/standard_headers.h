@@ -1,5 +1,5 @@
-// Headers of the C++ library that most files use, precompiled for node-gyp's build (binding.gyp), which saves a third
-// of its time. No file may rely on it: the CMake build does not use it.
+// Headers of the C++ library that most files use, precompiled for both builds (binding.gyp, CMakeLists.txt), which
+// saves a third of their time. No file may rely on it: clang-tidy reads every file without it.
 #ifndef GVB_BASE_STANDARD_HEADERS_H_
 #define GVB_BASE_STANDARD_HEADERS_H_
 
