@@ -1,5 +1,4 @@
-// The records of real GPUs in bench/results/. Documents may be compressed, by gzip or by xz, which must be installed.
-import { execFileSync } from 'node:child_process';
+// The records of real GPUs in bench/results/. Documents may be compressed by gzip.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +13,12 @@ export const recordNames = () =>
     .map(({ parentPath, name }) => join(parentPath, name).slice(RESULTS.length + 1))
     .sort();
 
-export const isJsonRecord = (name) => /\.json(\.gz|\.xz)?$/.test(name);
+export const isJsonRecord = (name) => /\.json(\.gz)?$/.test(name);
 
 /** The text of a JSON record. */
 export function recordText(name) {
   const path = join(RESULTS, name);
   if (name.endsWith('.gz')) return gunzipSync(readFileSync(path)).toString();
-  if (name.endsWith('.xz')) return execFileSync('xz', ['-dc', path], { encoding: 'utf8', maxBuffer: 1 << 30 });
   return readFileSync(path, 'utf8');
 }
 

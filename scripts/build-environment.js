@@ -16,6 +16,7 @@ const jobs = String(availableParallelism());
 export const buildEnvironment = {
   JOBS: jobs,
   CMAKE_BUILD_PARALLEL_LEVEL: jobs,
+  CTEST_PARALLEL_LEVEL: jobs,
   ...process.env,
   ...(existsSync(`${nodeHeaders}/node_api.h`) ? { npm_config_nodedir: prefix } : {}),
 };
