@@ -39,16 +39,14 @@ const tookMs = performance.now() - began;
 const spans = new Map();
 const add = (kind, from, to) => spans.set(kind, [...(spans.get(kind) ?? []), [from, to]]);
 const open = new Map();
-const programs = new Map();
 for (const line of readFileSync(events, 'utf8').split('\n').filter(Boolean)) {
   const [ms, worker, what, name] = JSON.parse(line);
   const from = (key) => open.get(`${worker} ${key}`) ?? ms;
   if (what === 'ready') add('start of Node', from('start'), ms);
   else if (what === 'answered') add(kindOf(name.split(' ')[1]), from(name), ms);
   else if (what === 'ended') add('end of a process', from('stopped'), ms);
-  else if (what === 'exited') add(programs.get(worker), from('spawned'), ms);
+  else if (what === 'exited') add(name.split(' ')[0], from('spawned'), ms);
   else open.set(`${worker} ${what === 'asked' ? name : what}`, ms);
-  if (what === 'spawned') programs.set(worker, name.split(' ')[0]);
 }
 
 function kindOf(method) {

@@ -29,8 +29,9 @@ childProcess.spawn = (...args) => {
   const child = spawn(...args);
   const worker = count++;
   if (!args[1]?.some((arg) => arg.endsWith('worker/main.js'))) {
-    note(worker, 'spawned', `${basename(args[0])} ${args[1]?.[0] ?? ''}`);
-    child.once('exit', () => note(worker, 'exited'));
+    const program = `${basename(args[0])} ${args[1]?.[0] ?? ''}`;
+    note(worker, 'spawned', program);
+    child.once('exit', () => note(worker, 'exited', program));
     return child;
   }
   const methods = new Map();
