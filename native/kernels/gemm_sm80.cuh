@@ -153,7 +153,7 @@ __device__ __forceinline__ void gemm(const unsigned char* a, const unsigned char
   const unsigned down = (extent.m + kTileRows - 1) / kTileRows, across = (extent.n + kTileColumns - 1) / kTileColumns;
   const TilePlace tile = place_of_tile(blockIdx.x, down, across, kGroup);
   const unsigned top = tile.row * kTileRows, left = tile.column * kTileColumns;
-  constexpr unsigned kCopies = Source::kCopies / 2;  // in half a stage's time
+  constexpr unsigned kOfHalf = Source::kCopies / 2;  // copies that begin in half a stage's time
   Source source(a, b, extent, top, left);
 #pragma unroll
   for (unsigned i = 0; i + 1 < kStages; ++i) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ void gemm(const unsigned char* a, const unsigned char
   __syncthreads();
   uint32_t stage = 0;
   reader.load(fragments[0], stage, 0);
-  source.copy(0, kCopies);
+  source.copy(0, kOfHalf);
   for (unsigned steps = (extent.k + kRowBytes - 1) / kRowBytes; steps > 0; --steps) {
 #pragma unroll
     for (unsigned half = 0; half < kHalves; ++half) {
@@ -182,8 +182,8 @@ __device__ __forceinline__ void gemm(const unsigned char* a, const unsigned char
         // In the loop: before it, nvcc 13.0 makes another text of it, and so ptxas another order.
         if (i == 0) reader.load(fragments[1 - half], stage, 1 - half);
         multiply<Format>(sums, fragments[half], i);
-        const unsigned first = half == 0 ? kCopies : 0;
-        source.copy(first + i * kCopies / 4, first + (i + 1) * kCopies / 4);
+        const unsigned first = half == 0 ? kOfHalf : 0;
+        source.copy(first + i * kOfHalf / 4, first + (i + 1) * kOfHalf / 4);
       }
     }
   }
