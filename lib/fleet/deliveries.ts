@@ -14,7 +14,8 @@ import {
   type FleetDelivery,
   sealOf,
 } from './delivery.js';
-import { bytesOf, jsonIn, UnreadableError } from './json-file.js';
+import { bytesOf, UnreadableError } from '../saved/regular-file.js';
+import { jsonIn } from './json-file.js';
 
 const KIND = { kind: 'fleet-delivery', version: DELIVERY_VERSION, schema: deliverySchema };
 const MOST_BYTES = 2 ** 20;

@@ -4,7 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { type FleetDelivery, DELIVERY_VERSION, deliverySchema, sealOf } from './delivery.js';
-import { ofKind, parsed, UnreadableError } from './json-file.js';
+import { UnreadableError } from '../saved/regular-file.js';
+import { ofKind, parsed } from './json-file.js';
 
 /** Container runtimes split lines of more than 16 KiB. */
 const LINE_BYTES = 3_000;

@@ -211,6 +211,18 @@ describe('exec of a file', () => {
     expect(unseen.document.warnings[0]).toMatch(/could not be seen: its main thread did not end it by exit\(\)\.$/);
   });
 
+  it('cannot prove a program that removes the records of its witness, and ends as usual', async () => {
+    const argv = ['sh', '-c', 'rm -r "$GVB_WITNESS"'];
+    const removed = await exec([...once, '--config', configFile([{ name: 'removes', argv }], ['native'])]);
+    expect(removed.code).toBe(0);
+    expect(removed.document.plan.systems).toEqual(['native (unverified)']);
+    expect(removed.document.warnings[0]).toMatch(
+      /not checked: the folder of the records of its processes cannot be read/,
+    );
+    // The plan has a line for each of its sentences.
+    expect(removed.stderr).toMatch(/^Plan: 1 system \(native\) .*, seed \d+\nTime: /m);
+  });
+
   it('prices what the program generates, and keeps the prices for the next time', async () => {
     const workload = {
       name: 'decode',

@@ -3,7 +3,7 @@
  * there, and that the program does not notice it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -124,6 +124,29 @@ describe('the witness', () => {
     const folder = witness?.variables({}).GVB_WITNESS as string;
     for (let pid = 1; pid <= 4_003; pid++) writeFileSync(join(folder, `${pid}-1.maps`), '');
     expect((await witness?.seen())?.unread).toBe(3);
+    await witness?.remove();
+  });
+
+  it.each([
+    [
+      'the folder is gone',
+      (folder: string) => rmSync(folder, { recursive: true }),
+      /^the folder of the records of its /,
+    ],
+    [
+      'a record is a pipe',
+      (folder: string) => execFileSync('mkfifo', [join(folder, '1-1.maps')]),
+      /^the record 1-1\.maps of a process cannot be read: it is not a regular file$/,
+    ],
+    [
+      'a record is a link',
+      (folder: string) => symlinkSync('/proc/self/maps', join(folder, '1-1.maps')),
+      /^the record 1-1\.maps of a process cannot be read: it is a symbolic link/,
+    ],
+  ] as const)('says what it could not read where %s', async (_, spoil, why) => {
+    const witness = await witnessOf(witnessLibrary());
+    spoil(witness?.variables({}).GVB_WITNESS as string);
+    expect(await witness?.seen()).toEqual({ processes: [], unread: 0, failed: expect.stringMatching(why) });
     await witness?.remove();
   });
 

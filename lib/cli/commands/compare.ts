@@ -73,13 +73,13 @@ export async function compare(
     planText(comparison),
     ...(plan.purpose ? [purposeText(plan.purpose)] : []),
     ...(budgetSeconds === null ? [] : [budgetText(budgetSeconds, plan, fewestRounds(planned))]),
-  ].join('\n');
+  ];
   const kept = await describeRequest(comparison, raw, { ...(prices && { prices: prices.source }) });
   if (stored) checkUnchanged(stored, kept, given.resume as string);
   const gating = await prepareGating(raw, comparison, options.outputs);
   refuseUnavailable({ systems, ...comparison.tolerance });
   if (options.dryRun) {
-    await writeText(`${words}\n`);
+    await writeText(`${words.join('\n')}\n`);
     sayUnavailable(systems);
     return exitCodes.ok;
   }

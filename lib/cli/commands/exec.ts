@@ -45,7 +45,7 @@ export async function exec(
   const gating = await prepareGating(raw, execution, options.outputs);
   refuseUnavailable({ systems, ...execution.tolerance });
   if (options.dryRun) {
-    await writeText(`${words}\n`);
+    await writeText(`${words.join('\n')}\n`);
     sayUnavailable(systems);
     return exitCodes.ok;
   }

@@ -17,7 +17,7 @@ export interface Comparing {
   options: RunOptions;
   comparison: Comparison;
   /** Text of the plan. */
-  words: string;
+  words: readonly string[];
   kept: StoredRequest;
   /** Whether the run continues the comparison in its directory. */
   isResumed: boolean;

@@ -1,4 +1,4 @@
-/** The plan of `exec` in words. */
+/** The plan of `exec` in words, as lines. */
 import type { Execution } from '../../api/exec.js';
 import type { PlannedRounds } from '../../api/rounds.js';
 import { percentOf } from '../../report/tables/detection.js';
@@ -7,7 +7,7 @@ import { counted } from '../../results/text/quantity.js';
 import { FEWEST_ROUNDS, PILOT_ROUNDS } from '../../run/effects/detect.js';
 import { execTimeText } from '../../workloads/metrics/exec-time.js';
 
-export function execPlanText({ workloads, systems, rounds, plan: { seed } }: Execution): string {
+export function execPlanText({ workloads, systems, rounds, plan: { seed } }: Execution): string[] {
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const runs = workloads.map(
     ({ name, warmup, iterations, timeoutSeconds, tenants = [] }) =>
@@ -17,7 +17,7 @@ export function execPlanText({ workloads, systems, rounds, plan: { seed } }: Exe
   return [
     `Plan: ${counted(systems.length, 'system')} (${names}) × ${text} × ${runs.join(', ')}, seed ${seed}`,
     execTimeText(workloads, systems.length, count),
-  ].join('\n');
+  ];
 }
 
 function roundsText(rounds: PlannedRounds): { text: string; fewest: number; most: number } {

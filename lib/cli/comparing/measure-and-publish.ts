@@ -46,7 +46,7 @@ export async function measureAndPublish(task: Comparing): Promise<number> {
           task,
           progress,
           directory.path,
-          stage === 'pilot' || typeof rounds === 'number' ? [target.notice, task.words] : [],
+          stage === 'pilot' || typeof rounds === 'number' ? [target.notice, ...task.words] : [],
           stage,
         ),
         ...recorded(progress, directory, systems, unwritten, stage),

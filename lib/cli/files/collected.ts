@@ -6,7 +6,7 @@ import { quoted, UsageError } from '../../errors/usage-error.js';
 import { readDelivery } from '../../fleet/deliveries.js';
 import type { FleetDelivery } from '../../fleet/delivery.js';
 import { FrameReader } from '../../fleet/frames.js';
-import { UnreadableError } from '../../fleet/json-file.js';
+import { UnreadableError } from '../../saved/regular-file.js';
 import type { FleetPlan } from '../../fleet/plan.js';
 import type { ScheduledTask, Scheduler } from '../../fleet/scheduler.js';
 import { statesOf, type TaskState } from '../../fleet/task-state.js';

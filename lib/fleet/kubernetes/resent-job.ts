@@ -5,7 +5,7 @@ import type { Affinity, Container, NodeSelectorTerm } from 'kubernetes-types/cor
 import { yamlLibrary } from '../../config/yaml-library.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { rangesText } from '../index-ranges.js';
-import { bytesOf, UnreadableError } from '../json-file.js';
+import { bytesOf, UnreadableError } from '../../saved/regular-file.js';
 import type { FleetPlan } from '../plan.js';
 import { CONTAINER, jobName } from './job-manifest.js';
 

@@ -162,7 +162,7 @@ async function startedRun(
   const watched = watch?.stop() ?? NOTHING_WATCHED;
   const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
   signal.throwIfAborted();
-  const witnessed: Witnessed = (await witness?.seen()) ?? { processes: [], unread: 0 };
+  const witnessed: Witnessed = (await witness?.seen()) ?? { processes: [], unread: 0, failed: null };
   const pod = remote && launcher.runBeside ? podOf(remote.where(), witnessed) : null;
   // Below the keeper is only what reaches the pod.
   const seen = pod ? witnessed.processes : [...witnessed.processes, ...watched.processes];
@@ -194,6 +194,7 @@ async function startedRun(
     proof: await proofOf(seen, {
       ...request.expected,
       unread: witnessed.unread + unseenOf(watched, seen),
+      failed: witnessed.failed,
       ...(pod ? { pod } : remote && { container: remote.where() }),
       ...(isMps && {
         mps: {
@@ -212,7 +213,7 @@ async function startedRun(
   };
 }
 
-const podOf = ({ name }: RemotePlace, { hooking = [], failed = null }: Witnessed) => ({ name, hooking, failed });
+const podOf = ({ name }: RemotePlace, { hooking = [] }: Witnessed) => ({ name, hooking });
 
 type StopReason = 'timeout' | 'ready' | 'abort' | 'enough';
 

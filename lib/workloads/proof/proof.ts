@@ -19,8 +19,6 @@ interface PodSeen {
   name: string;
   /** Which of the files that were mapped could be a layer. */
   hooking: readonly string[];
-  /** Why nothing could be looked at; null: nothing was in the way. */
-  failed: string | null;
 }
 
 export interface Expected {
@@ -43,6 +41,8 @@ export interface Expected {
   pod?: PodSeen;
   /** Number of further processes that were noticed and not looked at. Default: 0. */
   unread?: number;
+  /** Why the witness could not look at all of them; null or absent: nothing was in the way. */
+  failed?: string | null;
   /** What is known of the program's processes as clients of MPS, under a system with a daemon. */
   mps?: MpsClients;
   /** UUID of the MIG instance that the program must be on, under a system that picks one. */
@@ -56,10 +56,13 @@ const count = (processes: readonly SeenProcess[]): number => new Set(processes.m
 
 /** Proves that the processes of a program were under its system. A process that was not looked at may be outside. */
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
-  const { unread = 0, placed } = expected;
+  const { unread = 0, failed = null, placed, pod } = expected;
   const layer = await proofOfSeen(seen, expected);
   const proof = placed ? worstOf([layer, instanceProof(seen, placed)]) : layer;
-  if (unread === 0 || proof.state === 'outside') return proof;
+  if (proof.state === 'outside') return proof;
+  if (failed !== null)
+    return { state: 'unproven', detail: `not checked: ${failed}${pod ? `, in pod ${pod.name}` : ''}` };
+  if (unread === 0) return proof;
   return { state: 'unproven', detail: `${proof.detail}; ${unread} more were not looked at: there were too many` };
 }
 
@@ -115,10 +118,9 @@ function inContainer(
 function inPod(
   seen: readonly SeenProcess[],
   { layer, intercepted, isBare }: Expected,
-  { name, hooking, failed }: PodSeen,
+  { name, hooking }: PodSeen,
 ): ProcessProof {
   const said = ({ state, detail }: ProcessProof) => ({ state, detail: `${detail}, in pod ${name}` });
-  if (failed !== null) return said({ state: 'unproven', detail: `not checked: ${failed}` });
   if (seen.length === 0)
     return said({ state: 'unproven', detail: 'not checked: no process loaded the witness: it is statically linked' });
   if (layer === null && !isBare)

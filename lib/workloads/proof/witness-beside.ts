@@ -17,6 +17,7 @@ const seenSchema = v.object({
     v.looseObject({ pid: v.number(), name: text, files: v.array(text), isElsewhere: v.literal(false) }),
   ),
   unread: v.number(),
+  failed: v.nullable(text),
   hooking: v.array(text),
 });
 
@@ -63,7 +64,7 @@ export async function witnessBeside(
       const seen = parsed(seenSchema, await end());
       if (!seen)
         return { processes: [], unread: 0, hooking: [], failed: 'the records of its processes could not be read' };
-      return { ...seen, processes: seen.processes as unknown as SeenProcess[], failed: null };
+      return { ...seen, processes: seen.processes as unknown as SeenProcess[] };
     },
     remove: async () => {
       if (!isOver) await end();

@@ -2,8 +2,10 @@
  * What libgvb-witness.so wrote: the files that were mapped in every process that it was loaded into, at its start, and the
  * libraries that were loaded at its exit or at that of a forked child, with the owners of the driver's functions.
  */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { whyUnreadable } from '../../errors/unreadable.js';
+import { bytesOf, UnreadableError } from '../../saved/regular-file.js';
 import { mappedFiles } from '../../systems/proof/ld-preload.js';
 import { loaderPath } from '../../systems/process/loader-path.js';
 import { makeRunDirectory } from '../../systems/process/run-directory.js';
@@ -11,6 +13,8 @@ import { readOwners } from './driver-owners.js';
 import type { SeenProcess } from './seen-process.js';
 
 const MOST_RECORDS = 4_000;
+/** A program of thousands of libraries has 2 MB of maps. */
+const MOST_RECORD_BYTES = 2 ** 26;
 
 export interface Witnessed {
   processes: SeenProcess[];
@@ -18,8 +22,8 @@ export interface Witnessed {
   unread: number;
   /** Which of the files could be a layer, where they are not on this machine. */
   hooking?: readonly string[];
-  /** Why nothing could be looked at; null or absent: nothing was in the way. */
-  failed?: string | null;
+  /** Why not everything could be looked at; null: nothing was in the way. */
+  failed: string | null;
 }
 
 export interface Witness {
@@ -48,13 +52,27 @@ export async function witnessOf(library: string | null): Promise<Witness | null>
 
 /**
  * Reads the records: one for each program that a process was, with the files that were mapped at its start and its
- * exit.
+ * exit. The program can write to them: what cannot be read is no error, and leaves the proof open.
  */
 export async function seenIn(folder: string): Promise<Witnessed> {
-  const names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
+  let names: string[] = [];
   const seen: SeenProcess[] = [];
+  let failed: string | null = null;
+  try {
+    names = (await readdir(folder)).filter((name) => /^\d+-\d+\.maps$/.test(name)).sort();
+  } catch (error) {
+    // Whatever cleans up the folder of temporary files may have removed it, or the program itself.
+    failed = `the folder of the records of its processes cannot be read: ${whyUnreadable(error)}`;
+  }
   for (const name of names.slice(0, MOST_RECORDS)) {
-    const record = await readFile(join(folder, name), 'latin1');
+    let record: string;
+    try {
+      record = (await bytesOf(join(folder, name), MOST_RECORD_BYTES)).toString('latin1');
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error;
+      failed ??= `the record ${name} of a process cannot be read: ${error.why}`;
+      continue;
+    }
     const [maps = ''] = record.split('\0', 1);
     const atStart = mappedFiles(maps);
     const lines = record.slice(maps.length).match(/[/>][^\0\n]*(?=\n)/g) ?? [];
@@ -70,5 +88,6 @@ export async function seenIn(folder: string): Promise<Witnessed> {
   return {
     processes: seen.filter(({ files }) => files.length > 0),
     unread: Math.max(0, names.length - MOST_RECORDS),
+    failed,
   };
 }

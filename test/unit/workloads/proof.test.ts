@@ -133,7 +133,7 @@ describe('the processes of a program', () => {
   });
 
   describe('in a pod', () => {
-    const pod = { name: 'gvb-1', hooking: [] as string[], failed: null };
+    const pod = { name: 'gvb-1', hooking: [] as string[] };
     const bare: Expected = { system: 'p', layer: null, isBare: true, pod };
     const under: Expected = { ...layered, pod };
 
@@ -157,13 +157,7 @@ describe('the processes of a program', () => {
       ['unproven', 'only a shell loaded the layer', [seen({ files: [layer] })], under, /used the GPU, and others/],
       ['unproven', 'none that was seen used the GPU', [seen()], bare, /used the GPU, and others cannot be seen/],
       ['unproven', 'none loaded the witness', [], bare, /^not checked: no process loaded the witness/],
-      [
-        'unproven',
-        'nothing could be written',
-        [],
-        { ...bare, pod: { ...pod, failed: 'no file' } },
-        /^not checked: no file/,
-      ],
+      ['unproven', 'nothing could be written', [], { ...bare, failed: 'no file' }, /^not checked: no file/],
       ['unproven', 'there is MPS', [seen()], { ...bare, isBare: false }, /^not checked: clients of MPS/],
     ] as const)('are %s where %s', async (state, _, all, expected, detail) => {
       const found = await proofOf(all, expected);
@@ -178,5 +172,14 @@ describe('the processes of a program', () => {
       detail: 'no layer is mapped in any of 1 processes; 3 more were not looked at: there were too many',
     });
     expect(await proofOf([seen({ files: [layer] })], { ...native, unread: 3 })).toMatchObject({ state: 'outside' });
+  });
+
+  it('are unproven where the witness could not be read, and outside as before', async () => {
+    const failed = 'the records are gone';
+    expect(await proofOf([seen()], { ...native, failed })).toEqual({
+      state: 'unproven',
+      detail: 'not checked: the records are gone',
+    });
+    expect(await proofOf([seen({ files: [layer] })], { ...native, failed })).toMatchObject({ state: 'outside' });
   });
 });
