@@ -4,6 +4,7 @@ import type { MetricDefinition } from '../metrics/core/metric.js';
 import { measureMetric, type Surroundings } from '../metrics/core/measure.js';
 import { withDeadline } from './deadline.js';
 import { failedResult } from './effects/results.js';
+import { Spares } from '../workers/spares.js';
 import type { Lane } from './lane.js';
 import { defaultTimeoutSeconds } from './plan/plan.js';
 import type { RunHooks, RunRequest } from './run-request.js';
@@ -16,20 +17,27 @@ export async function measureAll(
   shared: Surroundings,
 ): Promise<MetricResult[]> {
   const results: MetricResult[] = [];
-  for (const definition of request.plan.metrics) {
-    if (request.signal.aborted) break;
-    hooks.onMetric(definition);
-    const began = performance.now();
-    const add = (result: MetricResult) => results.push({ ...result, durationMs: performance.now() - began });
-    try {
-      add(await measureOne(request, hooks, lane, definition, device, shared));
-    } catch (error) {
+  const { metrics } = request.plan;
+  const spares = new Spares(request.signal);
+  try {
+    for (const [index, definition] of metrics.entries()) {
       if (request.signal.aborted) break;
-      add(failedResult(definition, error));
+      spares.areNeeded = metrics.slice(index + 1).some(({ where }) => where === 'fresh-processes');
+      hooks.onMetric(definition);
+      const began = performance.now();
+      const add = (result: MetricResult) => results.push({ ...result, durationMs: performance.now() - began });
+      try {
+        add(await measureOne(request, hooks, lane, definition, device, { ...shared, spares }));
+      } catch (error) {
+        if (request.signal.aborted) break;
+        add(failedResult(definition, error));
+      }
+      hooks.onResult(results.at(-1) as MetricResult);
     }
-    hooks.onResult(results.at(-1) as MetricResult);
+    return results;
+  } finally {
+    await spares.close();
   }
-  return results;
 }
 
 async function measureOne(

@@ -39,7 +39,7 @@ export class Scene {
 
   /** Starts a worker that has made no driver call yet. */
   async startWorker(start: ProcessStart, role: Role = 'victim'): Promise<WorkerTenant> {
-    return this.#join(await Worker.start({ start, signal: this.#signal }), role);
+    return this.join(await Worker.start({ start, signal: this.#signal }), role);
   }
 
   /** Starts a process that is none of the tenants until it is taken, where a failed start rejects. */
@@ -50,11 +50,12 @@ export class Scene {
     return async (role) => {
       const worker = await starting;
       this.#ahead.delete(starting);
-      return this.#join(worker, role);
+      return this.join(worker, role);
     };
   }
 
-  #join(worker: Worker, role: Role): WorkerTenant {
+  /** Makes a tenant of a worker that has started. */
+  join(worker: Worker, role: Role): WorkerTenant {
     const tenant = new WorkerTenant(role, worker, this.#signal);
     this.#tenants.push(tenant);
     return tenant;

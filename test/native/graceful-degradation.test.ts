@@ -1,11 +1,14 @@
 /** ERR-003 under layers that spoil one kind of error: each is found in the scenarios that meet it, and in no other. */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ProbeRow } from '../../lib/metrics/compatibility/probe-process.js';
 import { gracefulDegradationWith } from '../../lib/metrics/error-recovery/err-003-graceful-degradation.js';
 import { measureMetric } from '../../lib/metrics/core/measure.js';
+import { Once } from '../../lib/metrics/core/once.js';
+import { compatibilityWith } from '../../lib/metrics/compatibility/compat-001-compatibility.js';
 import { environmentSystem } from '../../lib/systems/process/environment.js';
 import type { System } from '../../lib/systems/system.js';
 import { processesOf } from '../processes.js';
@@ -41,6 +44,7 @@ const outcomes = ({ probes }: Details) => Object.fromEntries(probes.map(({ probe
 
 const PINNED = 'more pinned memory than any machine has';
 const TWICE = 'memory freed twice';
+const FORKED = 'fork after initialisation';
 const CORRUPT = 'corrupt module';
 const STATE = ["the layer's file deleted", "the layer's file read-only", "the layer's file left by a killed process"];
 
@@ -90,6 +94,22 @@ describe('ERR-003', () => {
     expect(found["the layer's file left by a killed process"]).toBe('same');
     // The interposer cannot open what it may not write to.
     expect(found["the layer's file read-only"]).not.toBe('same');
+  });
+
+  it('does not run again what COMPAT-001 has run in the same round, except to repeat it', async () => {
+    const log = join(emptyFolder(), 'started');
+    const prefix = ['sh', '-c', 'printf "%s\\n" "$*" >>"$0"; exec "$@"', log];
+    const system: System = { ...environmentSystem(environment(null)), argvPrefix: () => prefix };
+    const shared = { deadlineMs: 10_000, of: ({ name }: ProbeRow) => name === FORKED };
+    const surroundings = { system, once: new Once() };
+    const options = { simulate: true, path: 'dlsym' } as const;
+    const results = [
+      await measureMetric(compatibilityWith(shared), options, surroundings),
+      await measureMetric(gracefulDegradationWith({ ...shared, repetitions: 2 }), options, surroundings),
+    ];
+    expect(results.map(({ value }) => value)).toEqual([100, 100]);
+    const starts = readFileSync(log, 'utf8').split('\n');
+    expect(starts.filter((line) => line.includes(` ${FORKED} `))).toHaveLength(2);
   });
 
   it('has no value where nothing works natively', async () => {

@@ -102,7 +102,11 @@ export async function nativeOracle(context: MeasureContext, lanes: number, setti
   const probes = await listProbes(start, context, settings);
   const all = await inTurns(probes, { lanes, startMs: null }, async (probe): Promise<Native> => {
     const command = probeCommand(context, start.launcher, probe.name, where, quota);
-    const observation = await runProbe(start, command, { deadlineMs: settings.deadlineMs, signal });
+    const { deadlineMs } = settings;
+    // Some are probes of two metrics.
+    const observation = await context.once.get(`probe ${probe.name} natively, ${deadlineMs} ms`, () =>
+      runProbe(start, command, { deadlineMs, signal }),
+    );
     return { probe, observation, excluded: excludedBecause(observation) };
   });
   return { ...where, all, notBare: null };

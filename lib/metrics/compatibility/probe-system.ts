@@ -95,7 +95,7 @@ function stateOf({ system }: MeasureContext, id: number): string | null {
 
 /**
  * Runs the probes that work natively, each in its own tenant, so that state left by a killed probe does not affect the
- * next one.
+ * next one. What another metric of the round has run is not run again.
  */
 export async function probeSystem(
   context: MeasureContext,
@@ -110,7 +110,7 @@ export async function probeSystem(
     .map((native): Comparable => ({ ...native.probe, native }));
   let done = 0;
   const turns = { lanes, startMs: context.system.staggerStarts ? START_MS : null };
-  return inTurns(comparable, turns, async (one, index) => {
+  const run = async (one: Comparable, index: number): Promise<JudgedProbe> => {
     const id = FIRST_ID + first + 1 + index;
     const start = await scene.startOf({ id });
     const { count } = one.native.observation;
@@ -118,9 +118,13 @@ export async function probeSystem(
     if (one.needsState && state === null) return notRun(one, 'the system keeps no separate file for each tenant');
     const more = [...(count === null ? [] : ['--count', String(count)]), ...(state === null ? [] : ['--state', state])];
     const command = probeCommand(context, start.launcher, one.name, oracle, more);
-    const own = await runProbe(start, command, { deadlineMs, signal });
+    return rowOf(one, await runProbe(start, command, { deadlineMs, signal }), reference);
+  };
+  return inTurns(comparable, turns, async (one, index) => {
+    // Some are probes of two metrics. Repetitions have tenants of their own.
+    const row = await context.once.get(`probe ${one.name} after ${first} tenants, ${deadlineMs} ms`, () => run(one, index));
     context.progress(one.name, from + ((to - from) * ++done) / comparable.length);
-    return rowOf(one, own, reference);
+    return row;
   });
 }
 

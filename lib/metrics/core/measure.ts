@@ -26,6 +26,7 @@ import {
 import { impossibleValue } from './impossible.js';
 import { figuresOf } from './sample-stats.js';
 import { ownSignal } from '../../workers/own-signal.js';
+import type { Spares } from '../../workers/spares.js';
 import { Once } from './once.js';
 import { GIB } from './units.js';
 import { resolveOptions } from './options.js';
@@ -41,6 +42,8 @@ export interface Surroundings {
   proofs?: ProcessProofs;
   /** Results shared by the metrics of a round. Default: none. */
   once?: Once;
+  /** Processes that tenants of a round may be. Default: none. */
+  spares?: Spares;
   /** Readings of the coordinator's NVML. Default: none, because the process may be hooked. */
   truth?: GroundTruth | null;
   /** The GPU that the coordinator chose. Default: none. */
@@ -94,6 +97,7 @@ export async function measureMetric(
     cards: surroundings.cards ?? null,
     truth: surroundings.truth ?? null,
     once: surroundings.once ?? new Once(),
+    spares: surroundings.spares ?? null,
     progress: (step, fraction, warning) =>
       options.onProgress?.({ id: definition.id, step, fraction, ...(warning !== undefined && { warning }) }),
     leftBehind: (what) => void left.push(what),

@@ -6,6 +6,7 @@ import type { Session } from '../../native/session.js';
 import type { Delta, ValueKind } from '../../stats/rule/effect.js';
 import type { ProcessProofs } from '../../systems/proof/process-proofs.js';
 import type { System, Tenant } from '../../systems/system.js';
+import type { Spares } from '../../workers/spares.js';
 import type { Worker } from '../../workers/worker.js';
 import type { ComparedAt } from './compared-at.js';
 import type { DetailsSchema } from './details.js';
@@ -149,6 +150,8 @@ export interface MeasureContext {
   simulatedDriver: string | null;
   /** The round's; this metric's own if there is no round. */
   once: Once;
+  /** Processes of the round that wait to be tenants; null if there is no round. */
+  spares: Spares | null;
   progress: (step: string, fraction: number, warning?: string) => void;
   /** Records state of a tenant that could not be removed: the result keeps its number and says so. */
   leftBehind: (what: string) => void;

@@ -37,6 +37,8 @@ export class MetricScene {
   readonly #claims = new Map<number, Claim>();
   readonly #tenantOf = new Map<WorkerTenant, Tenant>();
   readonly #proven = new Set<WorkerTenant>();
+  /** How those started that entered. */
+  readonly #entered: ProcessStart[] = [];
   /** Processes that no one asked for yet, by the id of their tenant. */
   readonly #ahead = new Map<number, Promise<(role: Role) => Promise<WorkerTenant>>>();
 
@@ -69,18 +71,24 @@ export class MetricScene {
 
   /** A worker of that tenant that holds a session on the device. */
   async enter(tenant: Tenant, role: Role = 'victim'): Promise<WorkerTenant> {
-    const worker = await this.#startedAhead(tenant, role);
+    const worker = await this.#started(tenant, role);
     await this.hold(worker, this.#context.options.device);
     return worker;
   }
 
-  async #startedAhead(tenant: Tenant, role: Role): Promise<WorkerTenant> {
+  async #started(tenant: Tenant, role: Role): Promise<WorkerTenant> {
     const ahead = this.#ahead.get(tenant.id);
-    if (ahead === undefined) return this.startWorker(tenant, role);
     this.#ahead.delete(tenant.id);
-    const worker = await (await ahead)(role);
+    const start = await this.startOf(tenant);
+    this.#entered.push(start);
+    const worker = ahead ? await (await ahead)(role) : await this.#startedOrSpare(start, role);
     this.#tenantOf.set(worker, tenant);
     return worker;
+  }
+
+  async #startedOrSpare(start: ProcessStart, role: Role): Promise<WorkerTenant> {
+    const spare = this.#context.spares?.take(start);
+    return spare ? this.scene.join(spare, role) : this.scene.startWorker(start, role);
   }
 
   /**
@@ -157,10 +165,12 @@ export class MetricScene {
     await allOrFirstError(others.map((tenant) => this.prove(tenant)));
   }
 
-  /** Ends every process and removes the state of every tenant. */
+  /** Ends every process and removes the state of every tenant. Meanwhile as many start for the next scene. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#ahead.values());
-    await this.scene.stop();
+    const { spares, system } = this.#context;
+    const isInTurns = system.staggerStarts || system.turnMs !== undefined;
+    await Promise.all([this.scene.stop(), isInTurns ? null : spares?.fill(this.#entered)]);
     for (const { tenant } of this.#claims.values()) await reapTenant(this.#context, tenant);
   }
 }
