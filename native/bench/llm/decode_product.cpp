@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bench/llm/tensor_map.h"
+#include "bench/shared_room.h"
 #include "kernels/decode_product_shape.h"
 
 namespace gvb {
@@ -20,23 +21,9 @@ unsigned stages_within(unsigned room, const Tokens& of) {
   return fixed >= room ? 0 : std::min(kMostStages, (room - fixed) / kStageBytes);
 }
 
-// What one block can have at most, and what each can have if two run on a multiprocessor.
-struct Room {
-  unsigned most, of_two;
-};
-
-Room room_on(const DeviceSession& session) {
-  const auto read = [&](abi::CUdevice_attribute which) {
-    return static_cast<unsigned>(std::max(0, device_attribute(session.cuda, session.device, which).value_or(0)));
-  };
-  // Each block takes a part for the driver as well.
-  const unsigned most = read(abi::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-                 half = read(abi::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / 2,
-                 reserved = read(abi::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  return {most, half > reserved ? std::min(most, half - reserved) : 0};
+bool two_fit(const SharedRoom& room, unsigned m, unsigned k) {
+  return stages_within(room.of_two, {m, k}) >= kFewestStages;
 }
-
-bool two_fit(const Room& room, unsigned m, unsigned k) { return stages_within(room.of_two, {m, k}) >= kFewestStages; }
 
 unsigned rounded_up(unsigned count, unsigned each) { return (count + each - 1) / each; }
 
@@ -44,14 +31,15 @@ unsigned rounded_up(unsigned count, unsigned each) { return (count + each - 1) /
 
 bool DecodeProduct::fits(const DeviceSession& session, const Sizes& sizes) {
   return sizes.sequences <= kMostTokens && sizes.hidden <= kMostNormed &&
-         stages_within(room_on(session).most, {sizes.sequences, std::max(sizes.hidden, sizes.mlp)}) >= kFewestStages;
+         stages_within(shared_room(session).most, {sizes.sequences, std::max(sizes.hidden, sizes.mlp)}) >=
+             kFewestStages;
 }
 
 // Two blocks per multiprocessor if they fit: one copies while the other adds up. The results do not depend on the
 // number of blocks.
 DecodeProduct::DecodeProduct(const DeviceSession& session, abi::CUfunction kernel, const DecodeProductShape& shape)
     : kernel_(kernel), shape_(shape) {
-  const Room room = room_on(session);
+  const SharedRoom room = shared_room(session);
   const bool two = two_fit(room, shape.m, shape.k);
   stages_ = stages_within(two ? room.of_two : room.most, {shape.m, shape.k});
   const auto count = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
