@@ -7,7 +7,15 @@ struct AttentionTile {
   unsigned queries, keys, threads, shared_bytes;
 };
 
-constexpr AttentionTile attention_tile_sm80(unsigned width) { return {128, 64, 128, (128 + 2 * 64) * width * 2}; }
+constexpr unsigned kSm80AttentionQueries = 128, kSm80AttentionThreads = 128;
+// As many keys a block as leave enough registers.
+constexpr unsigned attention_keys_sm80(unsigned width) { return width == 128 ? 32 : 64; }
+
+// `stages`: blocks of keys in shared memory, and of values.
+constexpr AttentionTile attention_tile_sm80(unsigned width, unsigned stages) {
+  const unsigned keys = attention_keys_sm80(width), rows = kSm80AttentionQueries + 2 * stages * keys;
+  return {kSm80AttentionQueries, keys, kSm80AttentionThreads, rows * width * 2};
+}
 
 constexpr unsigned kSm90QueriesOfWarpgroup = 64;
 

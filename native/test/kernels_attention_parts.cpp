@@ -116,7 +116,7 @@ void test(const Case& its, const gvb::AttentionTile& tile, const Run& run) {
 template <class Format>
 void test_ampere(AmpereKernel kernel, const Case& its) {
   const auto bytes = [](Values& values) { return reinterpret_cast<unsigned char*>(values.data()); };
-  test<Format>(its, gvb::attention_tile_sm80(its.width),
+  test<Format>(its, gvb::attention_tile_sm80(its.width, 2),
                [&](const gvb::emulator::Launch& launch, Inputs& in, Values& out, unsigned long long& blocks) {
                  gvb::emulator::run(launch, [&] {
                    kernel(bytes(in.q), bytes(in.k), bytes(in.v), bytes(out), &blocks, its.length, its.heads,
@@ -171,8 +171,8 @@ void test_hopper(HopperKernel kernel, const Case& its) {
 }  // namespace
 
 void test_attention() {
-  // Two tiles of queries, the second of 72; four tiles of keys, the last of 8; two heads that share one of keys and
-  // values.
+  // Two tiles of queries, the second of 72; several blocks of keys, the last one not full; two heads that share one
+  // of keys and values.
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 1, 2, 1, 200, true, 1});
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 2, 1, 1, 200, false, 2});
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128, {128, 1, 1, 1, 136, true, 3});
@@ -184,6 +184,9 @@ void test_attention() {
   // Scores so far apart that later ones shrink the sums of earlier ones to almost nothing.
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 1, 1, 1, 330, true, 8, 4});
   test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128, {128, 1, 1, 1, 330, false, 9, 8});
+
+  // Scores that grow from block to block, by less than sums shrink for, and by more.
+  test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128, {128, 1, 1, 1, 330, true, 14, 3});
 
   // Two tiles of queries, the second with a masked edge; keys in four blocks, so that both stages are used twice.
   test_hopper<gvb::Bf16>(gvb_attention_sm90_bf16_d128, {128, 1, 1, 1, 460, false, 1});

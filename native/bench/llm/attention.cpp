@@ -80,7 +80,7 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   // Code for sm_90a runs on no later GPU.
   const bool hopper = capability.major == 9 && capability.minor == 0;
   variant_ = hopper ? "wgmma sm_90a" : "mma.sync sm_80";
-  tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim);
+  tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim, 2);
   const AttentionKernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
   kernel_ = kept_module(session, kernel.module).function(kernel.name);
   allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
