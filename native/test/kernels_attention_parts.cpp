@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "kernels/attention_sm80_bf16_d128.cu"
+#include "kernels/attention_sm80_bf16_d128_48k.cu"
 #include "kernels/attention_sm80_bf16_d64.cu"
 #include "kernels/attention_sm80_f16_d128.cu"
+#include "kernels/attention_sm80_f16_d128_48k.cu"
 #include "kernels/attention_sm80_f16_d64.cu"
 #include "kernels/attention_sm90_bf16_d128.cu"
 #include "kernels/attention_sm90_bf16_d64.cu"
@@ -114,9 +116,9 @@ void test(const Case& its, const gvb::AttentionTile& tile, const Run& run) {
 }
 
 template <class Format>
-void test_ampere(AmpereKernel kernel, const Case& its) {
+void test_ampere(AmpereKernel kernel, const Case& its, unsigned stages = 2) {
   const auto bytes = [](Values& values) { return reinterpret_cast<unsigned char*>(values.data()); };
-  test<Format>(its, gvb::attention_tile_sm80(its.width, 2),
+  test<Format>(its, gvb::attention_tile_sm80(its.width, stages),
                [&](const gvb::emulator::Launch& launch, Inputs& in, Values& out, unsigned long long& blocks) {
                  gvb::emulator::run(launch, [&] {
                    kernel(bytes(in.q), bytes(in.k), bytes(in.v), bytes(out), &blocks, its.length, its.heads,
@@ -185,6 +187,10 @@ void test_attention() {
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 1, 1, 1, 330, true, 8, 4});
   test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128, {128, 1, 1, 1, 330, false, 9, 8});
 
+  // With one stage of keys and values.
+  test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128_48k, {128, 1, 2, 1, 136, true, 11}, 1);
+  test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128_48k, {128, 1, 1, 1, 75, false, 12, 8}, 1);
+  test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128_48k, {128, 2, 1, 1, 1, true, 13}, 1);
   // Scores that grow from block to block, by less than sums shrink for, and by more.
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128, {128, 1, 1, 1, 330, true, 14, 3});
 

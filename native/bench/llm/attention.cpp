@@ -7,6 +7,7 @@
 #include "bench/block_counter.h"
 #include "bench/kept_modules.h"
 #include "bench/llm/tensor_map.h"
+#include "bench/shared_room.h"
 
 namespace gvb {
 
@@ -16,19 +17,24 @@ struct AttentionKernel {
   Number number;
   unsigned head_dim;
   const char *name, *module;
+  AttentionTile tile;
 };
 
-const AttentionKernel kSm80[] = {
-    {Number::kF16, 64, "gvb_attention_sm80_f16_d64", "attention_sm80_f16_d64"},
-    {Number::kF16, 128, "gvb_attention_sm80_f16_d128", "attention_sm80_f16_d128"},
-    {Number::kBf16, 64, "gvb_attention_sm80_bf16_d64", "attention_sm80_bf16_d64"},
-    {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128", "attention_sm80_bf16_d128"},
+// Of kernels for the same numbers, those that need more shared memory first.
+constexpr AttentionKernel kSm80[] = {
+    {Number::kF16, 64, "gvb_attention_sm80_f16_d64", "attention_sm80_f16_d64", attention_tile_sm80(64, 2)},
+    {Number::kF16, 128, "gvb_attention_sm80_f16_d128", "attention_sm80_f16_d128", attention_tile_sm80(128, 2)},
+    {Number::kF16, 128, "gvb_attention_sm80_f16_d128_48k", "attention_sm80_f16_d128_48k", attention_tile_sm80(128, 1)},
+    {Number::kBf16, 64, "gvb_attention_sm80_bf16_d64", "attention_sm80_bf16_d64", attention_tile_sm80(64, 2)},
+    {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128", "attention_sm80_bf16_d128", attention_tile_sm80(128, 2)},
+    {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128_48k", "attention_sm80_bf16_d128_48k",
+     attention_tile_sm80(128, 1)},
 };
-const AttentionKernel kSm90[] = {
-    {Number::kF16, 64, "gvb_attention_sm90_f16_d64", "attention_sm90_f16_d64"},
-    {Number::kF16, 128, "gvb_attention_sm90_f16_d128", "attention_sm90_f16_d128"},
-    {Number::kBf16, 64, "gvb_attention_sm90_bf16_d64", "attention_sm90_bf16_d64"},
-    {Number::kBf16, 128, "gvb_attention_sm90_bf16_d128", "attention_sm90_bf16_d128"},
+constexpr AttentionKernel kSm90[] = {
+    {Number::kF16, 64, "gvb_attention_sm90_f16_d64", "attention_sm90_f16_d64", attention_tile_sm90(64)},
+    {Number::kF16, 128, "gvb_attention_sm90_f16_d128", "attention_sm90_f16_d128", attention_tile_sm90(128)},
+    {Number::kBf16, 64, "gvb_attention_sm90_bf16_d64", "attention_sm90_bf16_d64", attention_tile_sm90(64)},
+    {Number::kBf16, 128, "gvb_attention_sm90_bf16_d128", "attention_sm90_bf16_d128", attention_tile_sm90(128)},
 };
 
 std::string text_of(const AttentionShape& shape) {
@@ -51,10 +57,16 @@ void check_shape(const AttentionShape& shape) {
           text_of(shape) + ".");
 }
 
-const AttentionKernel& kernel_of(const AttentionKernel (&kernels)[4], const AttentionShape& shape) {
-  for (const AttentionKernel& kernel : kernels)
-    if (kernel.number == shape.number && kernel.head_dim == shape.head_dim) return kernel;
-  return kernels[0];
+// The first whose blocks fit into `room`, or the one that needs least.
+template <size_t kCount>
+const AttentionKernel& kernel_of(const AttentionKernel (&kernels)[kCount], const AttentionShape& shape, unsigned room) {
+  const AttentionKernel* found = kernels;
+  for (const AttentionKernel& kernel : kernels) {
+    if (kernel.number != shape.number || kernel.head_dim != shape.head_dim) continue;
+    found = &kernel;
+    if (kernel.tile.shared_bytes <= room) break;
+  }
+  return *found;
 }
 
 }  // namespace
@@ -80,8 +92,10 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   // Code for sm_90a runs on no later GPU.
   const bool hopper = capability.major == 9 && capability.minor == 0;
   variant_ = hopper ? "wgmma sm_90a" : "mma.sync sm_80";
-  tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim, 2);
-  const AttentionKernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
+  // Two blocks of a kernel for 8.x share a multiprocessor: one multiplies while the other waits.
+  const SharedRoom room = shared_room(session);
+  const AttentionKernel& kernel = hopper ? kernel_of(kSm90, shape, room.most) : kernel_of(kSm80, shape, room.of_two);
+  tile_ = kernel.tile;
   kernel_ = kept_module(session, kernel.module).function(kernel.name);
   allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
   if (hopper) resident_ = std::make_unique<Resident>(session);

@@ -151,4 +151,16 @@ describe('a layer that does not do the work', () => {
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result?.reason).toContain(`a call reported success without doing its work: ${why}`);
   });
+
+  it.each([
+    ['gvb_attention_sm80_f16_d128', { cc: 80, shared_kib: 164, shared_block_kib: 163 }],
+    ['gvb_attention_sm80_f16_d128_48k', { cc: 86, shared_kib: 100, shared_block_kib: 99 }],
+  ])('gets no number from %s, of which two blocks fit on a multiprocessor', async (kernel, multiprocessor) => {
+    const environment = { LD_PRELOAD: layer, GVB_TEST_LAZY: `kernel=${kernel}` };
+    const [result] = await undisturbed(
+      () => measure([['measureAttention']], { sim: { ...card, ...multiprocessor }, environment }),
+      (results) => results,
+    );
+    expect(result?.reason).toContain('cuLaunchKernel accepted kernels of');
+  });
 });

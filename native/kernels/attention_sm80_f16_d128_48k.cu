@@ -1,0 +1,3 @@
+#include "attention_sm80.cuh"
+
+GVB_ATTENTION_SM80(gvb_attention_sm80_f16_d128_48k, F16, 128, 1)
