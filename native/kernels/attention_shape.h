@@ -8,7 +8,7 @@ struct AttentionTile {
 };
 
 constexpr unsigned kSm80AttentionQueries = 128, kSm80AttentionThreads = 128;
-// As many keys a block as leave enough registers.
+// Keys a block: as many as leave enough registers.
 constexpr unsigned attention_keys_sm80(unsigned width) { return width == 128 ? 32 : 64; }
 
 // `stages`: blocks of keys in shared memory, and of values.
