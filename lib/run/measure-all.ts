@@ -4,7 +4,7 @@ import type { MetricDefinition } from '../metrics/core/metric.js';
 import { measureMetric, type Surroundings } from '../metrics/core/measure.js';
 import { withDeadline } from './deadline.js';
 import { failedResult } from './effects/results.js';
-import { Spares } from '../workers/spares.js';
+import { Spares } from '../metrics/tenants/spares.js';
 import type { Lane } from './lane.js';
 import { defaultTimeoutSeconds } from './plan/plan.js';
 import type { RunHooks, RunRequest } from './run-request.js';

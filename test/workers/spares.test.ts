@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import type { ProcessStart } from '../../lib/workers/launcher.js';
 import { localStart } from '../../lib/workers/local.js';
-import { Spares } from '../../lib/workers/spares.js';
+import { Spares } from '../../lib/metrics/tenants/spares.js';
 import { processesOf } from '../processes.js';
 
 const mark = randomUUID();

@@ -122,7 +122,9 @@ export async function probeSystem(
   };
   return inTurns(comparable, turns, async (one, index) => {
     // Some are probes of two metrics. Repetitions have tenants of their own.
-    const row = await context.once.get(`probe ${one.name} after ${first} tenants, ${deadlineMs} ms`, () => run(one, index));
+    const row = await context.once.get(`probe ${one.name} after ${first} tenants, ${deadlineMs} ms`, () =>
+      run(one, index),
+    );
     context.progress(one.name, from + ((to - from) * ++done) / comparable.length);
     return row;
   });

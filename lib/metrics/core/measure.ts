@@ -26,7 +26,7 @@ import {
 import { impossibleValue } from './impossible.js';
 import { figuresOf } from './sample-stats.js';
 import { ownSignal } from '../../workers/own-signal.js';
-import type { Spares } from '../../workers/spares.js';
+import type { Spares } from '../tenants/spares.js';
 import { Once } from './once.js';
 import { GIB } from './units.js';
 import { resolveOptions } from './options.js';

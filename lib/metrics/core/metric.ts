@@ -6,7 +6,7 @@ import type { Session } from '../../native/session.js';
 import type { Delta, ValueKind } from '../../stats/rule/effect.js';
 import type { ProcessProofs } from '../../systems/proof/process-proofs.js';
 import type { System, Tenant } from '../../systems/system.js';
-import type { Spares } from '../../workers/spares.js';
+import type { Spares } from '../tenants/spares.js';
 import type { Worker } from '../../workers/worker.js';
 import type { ComparedAt } from './compared-at.js';
 import type { DetailsSchema } from './details.js';

@@ -123,6 +123,7 @@ export const gracefulDegradation: MetricDefinition<GracefulDegradationDetails> =
  * thousands of streams, fork after initialisation, the layer's own file deleted, read-only or stale) that end as they do
  * natively: no crash, no hang, the same codes, and a kernel that works afterwards. `details.probes[]` has one row per
  * scenario; one that does not work natively, or does not apply to the system, is `not run` and not counted. Each of the
- * others is a violation. One that a signal ends runs again; if it ends otherwise then, the result is `invalid`. `iterations` and `resolution` do not apply.
+ * others is a violation. One that a signal ends runs again; if it ends otherwise then, the result is `invalid`. One that is a
+ * probe of COMPAT-001 too runs once for both in a round. `iterations` and `resolution` do not apply.
  */
 export const measureGracefulDegradation = measureFunction(gracefulDegradation);

@@ -2,11 +2,11 @@
  * Worker processes that have started and made no driver call, for the tenants that enter next. They start while others end,
  * because the driver needs as long for an end as Node for a start.
  */
-import type { ProcessStart } from './launcher.js';
-import { local } from './local.js';
-import { Worker } from './worker.js';
+import type { ProcessStart } from '../../workers/launcher.js';
+import { local } from '../../workers/local.js';
+import { Worker } from '../../workers/worker.js';
 
-/** As many as tenants of a scene, mostly. */
+/** Scenes mostly have no more tenants. */
 const MOST = 8;
 
 /** Null: none is kept. A preloaded layer acts when it is loaded, so that a spare process could count as a tenant. */
