@@ -22,7 +22,9 @@ export async function measureAll(
   try {
     for (const [index, definition] of metrics.entries()) {
       if (request.signal.aborted) break;
-      spares.areNeeded = metrics.slice(index + 1).some(({ where }) => where === 'fresh-processes');
+      // Without truth every process is hooked, a spare one too.
+      spares.areNeeded =
+        shared.truth != null && metrics.slice(index + 1).some(({ where }) => where === 'fresh-processes');
       hooks.onMetric(definition);
       const began = performance.now();
       const add = (result: MetricResult) => results.push({ ...result, durationMs: performance.now() - began });
