@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -68,7 +69,7 @@ export function start(
   const mark = randomUUID();
   const child = spawn(process.execPath, [main, ...args], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: emptyFolder(), LC_ALL: 'C.UTF-8' },
+      ...{ PATH: process.env.PATH, HOME: emptyFolder(), LC_ALL: 'C.UTF-8', TMPDIR: tmpdir() },
       ...{ GVB_TEST_MARK: mark, GVB_SIM: cardIn(ownRegion('cli'), sim), ...environment },
     },
     cwd,
