@@ -113,10 +113,14 @@ function read(file: string, pid: number): ProcessRecord {
   return { pid, readingNs: data.readDoubleLE(40), calls: calls.filter(({ left }) => left !== 0) };
 }
 
+/** Nothing, or zeros, are in the file of a process that was killed while it made its record: it has made no call. */
+const isMade = (file: string): boolean => firstBytes(file, 8).some((byte) => byte !== 0);
+
 /** Every file of the folder; a process that uses several recorded libraries has several. */
 export const recordsIn = (folder: string): ProcessRecord[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.calls'))
+    .filter((name) => isMade(join(folder, name)))
     .map((name) => read(join(folder, name), Number(name.split('-')[0])));
 
 export const durationOf = ({ entered, left }: RecordedCall): number => left - entered;
