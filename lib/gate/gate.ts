@@ -61,8 +61,8 @@ function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocu
 }
 
 /**
- * The gate of a report about any document: checks every measured metric against the defaults, if there is something to
- * compare it with.
+ * The gate of a report about any finished measurement: checks every measured metric against the defaults, if there is
+ * something to compare it with.
  */
 export function gateOfReport(document: ResultDocument, metrics: readonly MetricDefinition[]): GateDocument {
   const defaults = defaultThresholds(metrics);
@@ -74,8 +74,7 @@ export function gateOfReport(document: ResultDocument, metrics: readonly MetricD
     null,
     metrics,
   );
-  const interrupted = document.completed ? [] : ['The measurement was interrupted: missing metrics are not checked.'];
-  return { ...found, warnings: [...interrupted, ...found.warnings, ...nothingJudged(found.cases)] };
+  return { ...found, warnings: [...found.warnings, ...nothingJudged(found.cases)] };
 }
 
 function judged(

@@ -49,12 +49,19 @@ export const reportFormats = {
     help: 'one case per metric and threshold, from the gate or its defaults',
     more: ' ([gates](gates.md))',
     load: async () => {
-      const [{ junitReport }, { gateOfReport }, { metricsOf }] = await Promise.all([
-        import('./formats/junit.js'),
-        import('../gate/gate.js'),
-        import('../metrics/core/stored-definitions.js'),
-      ]);
-      return ({ document }) => junitReport(gateOfReport(document, metricsOf(document)));
+      const [{ junitReport, unjudgedJunitReport }, { gateOfReport }, { metricsOf }, { incompleteText }] =
+        await Promise.all([
+          import('./formats/junit.js'),
+          import('../gate/gate.js'),
+          import('../metrics/core/stored-definitions.js'),
+          import('./tables/incomplete.js'),
+        ]);
+      return ({ document }) => {
+        const incomplete = incompleteText(document);
+        return incomplete === null
+          ? junitReport(gateOfReport(document, metricsOf(document)))
+          : unjudgedJunitReport('interrupted', incomplete);
+      };
     },
   },
   openmetrics: {

@@ -43,3 +43,18 @@ describe.each(forms)('the %s report', (_, shown) => {
     expect(await shown(complete)).not.toContain('only what was measured until then');
   });
 });
+
+describe('JUnit of a comparison that was not finished', () => {
+  it.each([
+    ['interrupted', interrupted, 'Interrupted: this report contains only'],
+    ['interrupted before its first round', { ...interrupted, systems: [[], []] }, 'Interrupted: this report contains'],
+    ['stopped', stopped, detail],
+  ])('has one error and nothing that passes: %s', async (_, document, why) => {
+    const junit = await renderReport(document, 'junit');
+    expect(junit).toContain('tests="1" failures="0" errors="1" skipped="0"');
+    expect(junit).toContain(`<error type="interrupted" message="${why}`);
+  });
+
+  it('has the cases of a complete one', async () =>
+    expect(await renderReport(complete, 'junit')).not.toContain('type="interrupted"'));
+});
