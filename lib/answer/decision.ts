@@ -3,6 +3,7 @@ import type { Advice, Broken, Card, Figure, Line } from '../results/answer-schem
 import type { Effect } from '../results/document.js';
 import { grouped } from '../results/text/grouped.js';
 import { capitalised, plain } from '../results/text/plain.js';
+import { counted } from '../results/text/quantity.js';
 import type { PurposeName } from '../results/text/purpose-names.js';
 import { named } from './candidates.js';
 import { phaseName } from './causes.js';
@@ -136,7 +137,8 @@ function costs(concluded: Concluded, use = 'Use'): string | null {
   const open = figures.filter(({ word }) => word === 'inconclusive').length;
   const measured = figures.filter(({ word }) => word !== 'not measured').length;
   if (better.length > 0) return `${gains}; no cost is established${against}.`;
-  if (open > 0) return `No cost is established${against}: ${open} of ${measured} figures are not decided.`;
+  if (open > 0)
+    return `No cost is established${against}: ${open} of ${counted(measured, 'figure')} ${open === 1 ? 'is' : 'are'} not decided.`;
   if (figures.some(({ word }) => word === 'same')) return `No cost that counts was found${against}.`;
   const alone = firstOfEach(cards, 'measured');
   return alone.length === 0

@@ -273,6 +273,19 @@ describe('the decision', () => {
   });
 });
 
+it.each([
+  [{ 'OH-001': [5, 5, 5] }, '2 of 2 figures are not decided.'],
+  [{ 'OH-001': [5, 5, 5], 'START-001': [250, 250, 250] }, '2 of 4 figures are not decided.'],
+] as [Record<string, [number, number, number]>, string][])('counts the figures that are open: %j', (values, says) => {
+  const document = withEffects(three(values), ({ metric }) => ({
+    verdict: metric === 'OH-001' ? 'inconclusive' : 'same',
+  }));
+  expect(answerOf(document).decision).toContain(says);
+  const systems = document.systems.slice(0, 2);
+  const effects = document.effects.filter(({ system }) => system === 'a');
+  expect(answerOf({ ...document, systems, effects }).decision).toMatch(/: 1 of (1 figure|2 figures) is not decided\.$/);
+});
+
 describe('an answer', () => {
   it('is valid in every document, replaces an earlier one, and is what --brief prints', () => {
     const document = answered(everyKind());
