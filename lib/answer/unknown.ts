@@ -124,7 +124,7 @@ function unmeasured(view: View): Unknown[] {
     const results = rounds.flatMap(({ metrics }) => metrics);
     if (results.length === 0 || results.some(({ status }) => status === 'ok')) return [];
     const reasons = new Set(results.map(({ status, reason }) => (reason ? `${status}: ${reason}` : status)));
-    const why = reasons.size === 1 ? `; ${[...reasons].join('')}` : '.';
+    const why = reasons.size === 1 ? `; ${[...reasons].join('').replace(/\.?$/, '.')}` : '.';
     return [{ text: plain(`${name}: no numbers${why}`), command: null }];
   });
 }

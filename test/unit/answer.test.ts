@@ -12,7 +12,7 @@ import { sections } from '../../lib/report/sections.js';
 import { answerSchema } from '../../lib/results/answer-schema.js';
 import { type ComparisonDocument, comparisonDocumentSchema, type Effect } from '../../lib/results/document.js';
 import { upgraded } from '../../lib/results/upgraded.js';
-import { comparison, everyKind, measured } from './report/fixtures.js';
+import { comparison, everyKind, measured, without } from './report/fixtures.js';
 
 const recorded = (file: string): ComparisonDocument =>
   upgraded(
@@ -248,6 +248,15 @@ describe('what is not known', () => {
     expect(openText({ ...answer, unknown: [] })).toBeNull();
     const long = { text: `Not measured: ${'one two '.repeat(20)}`, command: null };
     expect(openText({ ...answer, unknown: [long] })).toBe(`Not measured: ${'one two '.repeat(7)}…`);
+  });
+
+  it('ends with a full stop, before what follows it', () => {
+    const document = three({ 'OH-001': [5, 5, 6] });
+    const invalid = document.systems.map((rounds) =>
+      rounds.map((round) => ({ ...round, metrics: [without('OH-001', 'invalid', 'impossible: -1 us')] })),
+    );
+    const text = openText(answerOf({ ...document, systems: invalid, effects: [], pairs: [] } as ComparisonDocument));
+    expect(text).toMatch(/^native: no numbers; invalid: impossible: -1 us\. \d more below\.$/);
   });
 
   it('names metrics without a verdict, and more rounds', () => {
