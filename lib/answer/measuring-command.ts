@@ -1,7 +1,7 @@
 /** The command that measures what is not known, for the systems of a document. */
 import { isEnvironment } from '../results/recorded-kind.js';
 import { commandLine } from '../results/text/command-line.js';
-import { isComparison, isSimulated } from '../results/kinds.js';
+import { isComparison, isSimulated, type ResultDocument } from '../results/kinds.js';
 import { specOf } from '../results/text/system-spec.js';
 import type { SystemView, View } from '../results/view.js';
 
@@ -17,10 +17,13 @@ function systemOptions({ document, systems }: View): string[] {
 
 const isOfEnvironment = ({ rounds }: SystemView): boolean => isEnvironment(rounds[0]);
 
+const simulateOf = (document: ResultDocument): string[] => (isSimulated(document) ? ['--simulate'] : []);
+
 /** The command that measures the document's programs again; null if the file of their settings is not known. */
 export function programsCommand({ document }: View, rounds: number): string | null {
   const config = isComparison(document) ? document.plan.config : undefined;
-  return config === undefined ? null : commandLine(['exec', '--config', config, '--rounds', String(rounds)]);
+  if (config === undefined) return null;
+  return commandLine(['exec', '--config', config, '--rounds', String(rounds), ...simulateOf(document)]);
 }
 
 /**
@@ -28,7 +31,7 @@ export function programsCommand({ document }: View, rounds: number): string | nu
  * the caller's environment.
  */
 export function measuringCommand(view: View, metrics: readonly string[], rounds: number | null = null): string {
-  const simulate = isSimulated(view.document) ? ['--simulate'] : [];
+  const simulate = simulateOf(view.document);
   if (view.systems.every(isOfEnvironment)) return commandLine(['run', ...metrics, ...simulate]);
   const often = rounds === null ? [] : ['--rounds', String(rounds)];
   return commandLine(['compare', ...metrics, ...systemOptions(view), ...often, ...simulate]);

@@ -1,5 +1,6 @@
 /** Documents of `exec` in reports. */
 import { describe, expect, it } from 'vitest';
+import { programsCommand } from '../../../lib/answer/measuring-command.js';
 import { headerFacts } from '../../../lib/report/tables/header.js';
 import { openMetricsReport } from '../../../lib/report/formats/openmetrics.js';
 import { reproduction, toFillIn } from '../../../lib/report/tables/reproduction.js';
@@ -8,7 +9,7 @@ import { viewOf } from '../../../lib/results/view.js';
 import { merge } from '../../../lib/saved/merge.js';
 import { manner } from '../../../lib/run/resume.js';
 import { comparison } from './fixtures.js';
-import { result } from '../run/fixtures.js';
+import { card, result } from '../run/fixtures.js';
 
 const program = (name: string, sha256 = 'a'.repeat(64)) => ({
   name,
@@ -69,6 +70,16 @@ describe('a document about programs', () => {
     expect(toFillIn(viewOf(measured({ plan, completed: false })))[0]).toContain('exec --resume /results/x');
     // Without its file, the document does not contain the programs.
     expect(reproduction(viewOf(measured()))).toBe('');
+  });
+
+  it('is measured again on the simulated GPU if it was measured there', () => {
+    const document = measured({ plan: { ...measured().plan, config: '/results/x/systems.yaml' } });
+    const command = (each: ComparisonDocument) => programsCommand(viewOf(each), 5);
+    expect(command(document)).toBe('npx gpu-virt-bench exec --config /results/x/systems.yaml --rounds 5');
+    const systems = document.systems.map((rounds) =>
+      rounds.map((round) => ({ ...round, gpu: [card({ simulated: true })] })),
+    );
+    expect(command({ ...document, systems })).toBe(`${command(document)} --simulate`);
   });
 
   it('has effects after a merge', () => {
