@@ -81,8 +81,13 @@ const wasMissing = ({ rounds }: SystemView): boolean =>
     ({ metrics, provenance }) => provenance.length === 0 && metrics.every(({ status }) => status === 'unsupported'),
   );
 
+/** Whether `load` measured the system: its metrics are of a program that it did not start. */
+const isOfLoad = ({ rounds: [round] }: SystemView): boolean =>
+  round !== undefined && round.plan.metrics.length > 0 && round.plan.metrics.every(isOfProgram) && !isOfPrograms(round);
+
 const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =>
   systems
+    .filter((system) => !isOfLoad(system))
     .flatMap(({ rounds }) => rounds.slice(0, 1))
     .map((round) => runLine(round, simulated ? ['--simulate'] : []))
     .join('\n');
@@ -97,7 +102,12 @@ function runLine({ plan, gpu, system }: RunDocument, simulate: readonly string[]
 
 /** Notes before the command: how to continue an interrupted comparison, and what the document does not hold. */
 export function toFillIn({ document, systems }: View): string[] {
-  if (!isCompared(document)) return [];
+  const loaded = systems
+    .filter(isOfLoad)
+    .map(({ name }) =>
+      plain(`No command can be given for ${name}, because this document does not contain the requests of its load.`),
+    );
+  if (!isCompared(document)) return loaded;
   const { config } = document.plan;
   const unknown =
     config === undefined ? systems.filter((system) => !isOfEnvironment(system) && specOf(system) === null) : [];

@@ -4,7 +4,7 @@ import { programsCommand } from '../../../lib/answer/measuring-command.js';
 import { headerFacts } from '../../../lib/report/tables/header.js';
 import { openMetricsReport } from '../../../lib/report/formats/openmetrics.js';
 import { reproduction, toFillIn } from '../../../lib/report/tables/reproduction.js';
-import type { ComparisonDocument } from '../../../lib/results/document.js';
+import type { ComparisonDocument, RunDocument } from '../../../lib/results/document.js';
 import { viewOf } from '../../../lib/results/view.js';
 import { merge } from '../../../lib/saved/merge.js';
 import { manner } from '../../../lib/run/resume.js';
@@ -80,6 +80,16 @@ describe('a document about programs', () => {
       rounds.map((round) => ({ ...round, gpu: [card({ simulated: true })] })),
     );
     expect(command({ ...document, systems })).toBe(`${command(document)} --simulate`);
+  });
+
+  it('of a server that load measured has no command of run', () => {
+    const [round] = measured().systems.flat() as [RunDocument];
+    const options = { load: { api: 'http', url: 'http://127.0.0.1:9000/' }, name: 'a' };
+    const loaded = viewOf({ ...round, plan: { ...round.plan, metrics: ['a/latency', 'a/errors'], options } });
+    expect(reproduction(loaded)).toBe('');
+    expect(toFillIn(loaded)).toEqual([
+      'No command can be given for native, because this document does not contain the requests of its load.',
+    ]);
   });
 
   it('has effects after a merge', () => {
