@@ -27,10 +27,11 @@ export function programsCommand({ document }: View, rounds: number): string | nu
 }
 
 /**
- * The command that measures these metrics. `rounds` is null for the standard number. A system that `run` measured was
- * the caller's environment.
+ * The command that measures these metrics; null if no round was measured, which leaves the systems unknown. `rounds` is
+ * null for the standard number. A system that `run` measured was the caller's environment.
  */
-export function measuringCommand(view: View, metrics: readonly string[], rounds: number | null = null): string {
+export function measuringCommand(view: View, metrics: readonly string[], rounds: number | null = null): string | null {
+  if (view.systems.every((system) => system.rounds.length === 0)) return null;
   const simulate = simulateOf(view.document);
   if (view.systems.every(isOfEnvironment)) return commandLine(['run', ...metrics, ...simulate]);
   const often = rounds === null ? [] : ['--rounds', String(rounds)];

@@ -50,12 +50,13 @@ interface Compared {
   figures: readonly Figure[];
 }
 
-/** Returns the tests between candidates, and those with the baseline if that is a candidate. */
+/** Returns the tests between candidates, and those with the baseline if that is a candidate; null if there are none. */
 function testsOf({ document, systems: all, effects }: View, systems: readonly string[]): Effect[] | null {
   const pairs = isComparison(document) ? document.pairs : [];
   const hasBaseline = all.some(({ name, isBaseline }) => isBaseline && systems.includes(name));
   if (pairs.length === 0 && !(hasBaseline && systems.length === 2)) return null;
-  return [...pairs, ...(hasBaseline ? effects : [])];
+  const tests = [...pairs, ...(hasBaseline ? effects : [])];
+  return tests.length === 0 ? null : tests;
 }
 
 export function placesOf(view: View, { systems, harmed, figures }: Compared): Placed {

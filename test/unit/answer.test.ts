@@ -250,6 +250,19 @@ describe('what is not known', () => {
     expect(openText({ ...answer, unknown: [long] })).toBe(`Not measured: ${'one two '.repeat(7)}…`);
   });
 
+  it('gives no command and no test between systems where no round was measured', () => {
+    const document = three({ 'OH-001': [5, 5, 6] });
+    const systems = document.systems.map(() => []);
+    const empty = { ...document, systems, effects: [], pairs: [], completed: false } as ComparisonDocument;
+    expect(answerOf(empty).unknown.filter(({ command }) => command !== null)).toEqual([]);
+    const two = {
+      ...empty,
+      plan: { ...empty.plan, systems: ['native', 'a'] },
+      systems: [[], []],
+    } as ComparisonDocument;
+    expect(advice(two, 'Inference').reason).toBe('No places: no test compares these systems with each other.');
+  });
+
   it('ends with a full stop, before what follows it', () => {
     const document = three({ 'OH-001': [5, 5, 6] });
     const invalid = document.systems.map((rounds) =>
