@@ -249,7 +249,7 @@ export const startKeeper = (
 
 /** `2 processes running (12:sleep, 13:cat), which were killed`. */
 export const leftText = ({ count, named }: NonNullable<Outcome['left']>): string =>
-  `${count} ${count === 1 ? 'process' : 'processes'} running (${named.replaceAll(',', ', ')}), which were killed`;
+  `${count === 1 ? '1 process' : `${count} processes`} running (${named.replaceAll(',', ', ')}), which ${count === 1 ? 'was' : 'were'} killed`;
 
 /** The format that native/keeper/main.cpp reads. */
 function encoded(environment: NodeJS.ProcessEnv): Buffer {

@@ -321,7 +321,7 @@ describe('programs of one file', () => {
   });
 
   it.each([
-    ['forks away', 'forks', /left 1 process running \(\d+:sleep\), which were killed/],
+    ['forks away', 'forks', /left 1 process running \(\d+:sleep\), which was killed/],
     ['ignores SIGTERM', 'ignores', /after 5 s and was stopped \(it was killed by signal 9\)/],
   ])('%s: it failed, with exit code 1', (_, name, reason) => {
     expect(done.code).toBe(1);

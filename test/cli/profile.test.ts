@@ -203,7 +203,7 @@ describe('profile', () => {
       const running = start(['profile', '--', 'bash', '-c', daemon]);
       const { code, stderr } = await running.done;
       expect(code).toBe(3);
-      expect(stderr).toMatch(/^warning: the program left 1 process running \(\d+:sleep\), which were killed: /m);
+      expect(stderr).toMatch(/^warning: the program left 1 process running \(\d+:sleep\), which was killed: /m);
       await nothingLeft(running);
     });
 

@@ -147,6 +147,12 @@ describe('a run', () => {
     expect(await run(own)).toMatchObject({ failure, extracted: new Map() });
   });
 
+  it('fails where it leaves a process, and says nothing of a time that includes it', async () => {
+    const { failure, notes } = await run(sh('setsid sleep 1000 >/dev/null 2>&1 & exit 0'));
+    expect(failure).toMatch(/^it ended with exit code 0 and left 1 process running \(\d+:sleep\), which was killed: /);
+    expect(notes).toEqual([]);
+  });
+
   it('may end with another exit code where that is said', async () => {
     expect(await run(sh('exit 3', { exitCodes: [0, 3] }))).toMatchObject({ failure: null });
   });

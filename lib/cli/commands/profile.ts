@@ -68,7 +68,7 @@ export async function profile(command: string[], raw: RawProfileOptions): Promis
   say(profileSummary(made));
   say(`Written to ${plain(raw.output)}; compare overhead --profile ${plain(raw.output)} prices it.`);
   const { code, how, left } = recording.ending;
-  if (left !== null) warn(`the program left ${leftText(left)}: the profile is of what they did until then.`);
+  if (left !== null) warn(`the program left ${leftText(left)}: the profile is of what was done until then.`);
   if (interruptions.length > 0) return exitCodes.interrupted;
   if (code !== 0) warn(`the program ended with ${how}: the profile is of what it did until then.`);
   return code;

@@ -186,7 +186,7 @@ async function startedRun(
   const notes = [...extracted.values()].flatMap((found) => ('notes' in found ? found.notes : []));
   return {
     failure,
-    notes: [...cut, ...(outlived >= SHORTEST_OUTLIVED_S ? [outlivedText(outlived)] : []), ...notes],
+    notes: [...cut, ...(failure === null && outlived >= SHORTEST_OUTLIVED_S ? [outlivedText(outlived)] : []), ...notes],
     wallSeconds: ended && (ended.atNs - fromNs) / 1e9 + outlived,
     readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
     used: remote?.isParent === false ? null : outcome.used,
