@@ -1,6 +1,7 @@
 /** What a finished comparison of programs adds: labels of systems whose programs were not proven, and warnings. */
 import type { ComparisonDocument, MetricResult, RunDocument } from '../../results/document.js';
 import { isOfProgram } from '../../metrics/core/stored-definitions.js';
+import { grouped } from '../../results/text/grouped.js';
 import { findingText } from '../../results/text/health-text.js';
 import { relabelled } from '../../saved/relabelled.js';
 import { isUnverified, unverifiedLabel } from '../../systems/system-name.js';
@@ -61,10 +62,20 @@ export function withWarnings(document: ComparisonDocument): ComparisonDocument {
     }
     return [...found].map(([key, each]) => `${key} in ${each.rounds} of ${rounds.length} rounds (${each.detail})`);
   });
-  const notes = document.systems
-    .flat()
-    .flatMap((round) =>
-      ofPrograms(round).flatMap(({ details }) => (Array.isArray(details.notes) ? details.notes.map(String) : [])),
-    );
-  return { ...document, warnings: [...document.warnings, ...lines, ...unequalAnswers(document), ...new Set(notes)] };
+  return { ...document, warnings: [...document.warnings, ...lines, ...unequalAnswers(document), ...notesOf(document)] };
 }
+
+/** Notes on the runs: of those of a system that differ only in numbers, such as that of the run, the first. */
+const notesOf = ({ systems }: ComparisonDocument): string[] =>
+  systems.flatMap((rounds) => {
+    const notes = rounds.flatMap((round) =>
+      ofPrograms(round).flatMap(({ id, details }) =>
+        (Array.isArray(details.notes) ? details.notes : []).map(
+          (note) => `${round.system.name}, ${id.split('/')[0]}: ${note}`,
+        ),
+      ),
+    );
+    return [...grouped([...new Set(notes)], (note) => note.replace(/\d+/g, 'N')).values()].map(
+      ([first, ...more]) => `${first}${more.length === 0 ? '' : ` (and ${more.length} more such)`}`,
+    );
+  });

@@ -50,3 +50,17 @@ it('checks of runs that did not hold are warnings, once a system and program', (
     'native, w: runs vary by more than 5 % in 3 of 3 rounds (12.0 %)',
   ]);
 });
+
+it('names the system and the program of a note, and one of those that differ in numbers alone', () => {
+  const notes = ["'logs/run-0001.stdout' holds", '3 of 9 numbers', "'logs/run-0002.stdout' holds"];
+  const noted = (name: string, some: string[]) => ({
+    name,
+    metrics: () => [result('w/wall', { value: 1, checks: [], details: { notes: some } })],
+  });
+  const document = comparison([noted('native', notes), noted('mine', notes.slice(1, 2))]);
+  expect(withWarnings({ ...document, warnings: [] }).warnings).toEqual([
+    "native, w: 'logs/run-0001.stdout' holds (and 1 more such)",
+    'native, w: 3 of 9 numbers',
+    'mine, w: 3 of 9 numbers',
+  ]);
+});
