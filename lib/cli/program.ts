@@ -108,6 +108,8 @@ const FOR = [
   'measure what matters for serving, training, notebooks or strict-tenants (compare: 26, 21, 29, 61 min for two systems); selectors add to it (default: none)',
 ] as const;
 const TIMEOUT = '--timeout <seconds>';
+/** An option without a value, which is off by default. */
+const flag = (name: string, help: string): Option => new Option(name, help).default(false, 'off');
 const PROFILE = [
   '--profile <file|name>',
   'say what a program would pay for interception: the file that profile wrote, or a shipped one, eager, graphs, training or jax (default: none)',
@@ -309,10 +311,10 @@ function addLoad(root: Command): void {
       'running',
     )
     .option('--layer <file>', 'the library that its processes on this machine must have mapped (default: none)')
-    .option('--mps', 'its processes on this machine must be clients of an MPS daemon (default: off)', false)
-    .option('--container', 'they must have a root folder of their own (default: off)', false)
+    .addOption(flag('--mps', 'its processes on this machine must be clients of an MPS daemon'))
+    .addOption(flag('--container', 'they must have a root folder of their own'))
     .option('--pid <pid>', 'its first process, where the port leads to a proxy (default: who listens at the port)')
-    .option('--simulate', 'look for them on the simulated GPU (default: off)', false)
+    .addOption(flag('--simulate', 'look for them on the simulated GPU'))
     .option(
       '--output <dir>',
       'summary.json, report.md, report.html, raw/, logs/ with a line for each request (default: none)',
@@ -368,16 +370,16 @@ function addStudy(root: Command): void {
       '--output <dir>',
       'where results go; steps that are there already are kept (default: results/<time>-<name>)',
     )
-    .option('--set <name=value>', 'a parameter of the study, such as the path of a library; repeatable', repeatable, [])
-    .option('--step <name>', 'only this step; repeatable (default: all)', repeatable, [])
-    .option('--short', 'with the arguments of each step that shorten it (default: off)', false)
-    .option('--simulate', 'measure the simulated GPU even if a driver exists (default: off)', false)
     .addOption(
-      new Option('--report', 'measure nothing, and write the page of --output again (default: off)')
-        .default(false)
-        .conflicts(['dryRun', 'step']),
+      new Option('--set <name=value>', 'a parameter of the study, such as the path of a library; repeatable')
+        .argParser(repeatable)
+        .default([], 'none'),
     )
-    .option('--dry-run', 'print the steps and what is missing for them, measure nothing (default: off)', false)
+    .addOption(new Option('--step <name>', 'only this step; repeatable').argParser(repeatable).default([], 'all'))
+    .addOption(flag('--short', 'with the arguments of each step that shorten it'))
+    .addOption(flag('--simulate', 'measure the simulated GPU even if a driver exists'))
+    .addOption(flag('--report', 'measure nothing, and write the page of --output again').conflicts(['dryRun', 'step']))
+    .addOption(flag('--dry-run', 'print the steps and what is missing for them, measure nothing'))
     .action(async (directory: string, raw: RawStudyOptions) =>
       done((await import('./commands/study.js')).study(directory, raw)),
     );

@@ -98,6 +98,11 @@ describe('help', () => {
     expect(code).toBe(0);
   });
 
+  it.each(['exec', 'load', 'monitor', 'report', 'study'])('of %s has one default for an option', async (name) => {
+    const { stdout } = await command([name, '--help']);
+    expect(stdout.replace(/\n {20,}/g, ' ').match(/\(default: [^)]*\) \(default: .*/g)).toBeNull();
+  });
+
   it('prints the version', async () =>
     expect(await command(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' }));
   it('exits 2 without a command', async () => expect(await command([])).toMatchObject({ code: 2, stdout: '' }));
