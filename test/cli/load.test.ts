@@ -36,6 +36,11 @@ const layer = interposerLibrary() as string;
 const interposed = { LD_PRELOAD: layer, GVB_INTERPOSE: 'cuLaunchKernel=+1us' };
 
 describe('load', () => {
+  it('plans one request in the singular', async () => {
+    const { stderr } = await command(['load', 'http://127.0.0.1:1/', '--requests', '1', '--warmup', '0']);
+    expect(stderr).toMatch(/^Plan: 1 request to http:\/\/127\.0\.0\.1:1\/ \(api http\), 1 at a time/m);
+  });
+
   it('has the metrics of exec, and the proof that native is native', async () => {
     const url = await servedUrl();
     let output = '';

@@ -8,6 +8,7 @@ import { loadSettings, readLoad } from '../../load/load-config.js';
 import type { LoadPlan } from '../../load/load-plan.js';
 import { runReport } from '../../report/formats/terminal.js';
 import { plain } from '../../results/text/plain.js';
+import { counted } from '../../results/text/quantity.js';
 import { NATIVE } from '../../workloads/proof/running-server.js';
 import { loadServer } from '../../workloads/round/loaded-server.js';
 import { publicUrl } from '../../workloads/settings/secrets.js';
@@ -112,7 +113,11 @@ function named(message: string): string {
     text = text
       .replaceAll(`${key} of the load`, flag)
       .replace(`Expected the load to have ${key}.`, `Expected ${flag}, but it was not given.`);
-  return text.replace(/\b(?:ratePerSecond|maxTokens)\b/g, (key) => FLAGS[key as 'maxTokens']);
+  return text
+    .replace(/\b(?:ratePerSecond|maxTokens)\b/g, (key) => FLAGS[key as 'maxTokens'])
+    .replace(/\bapi: (?=\w)/g, `${FLAGS.api} `)
+    .replace(/\b(?<=or |both: |leave )body\b/g, FLAGS.body)
+    .replace('authorization in headers', `authorization in ${FLAGS.headers}`);
 }
 
 function headersOf(texts: readonly string[]): RawMap {
@@ -143,5 +148,5 @@ function planText({ url, api, requests, warmup, arrivals, timeoutMs }: LoadPlan)
     arrivals.loop === 'closed'
       ? `${arrivals.concurrency} at a time`
       : `${arrivals.ratePerSecond} per second at random times (seed ${arrivals.seed})`;
-  return `${requests} requests to ${publicUrl(url.href)} (api ${api}), ${how}, after ${warmup} for warm-up, each of at most ${timeoutMs / 1_000} s`;
+  return `${counted(requests, 'request')} to ${publicUrl(url.href)} (api ${api}), ${how}, after ${warmup} for warm-up, each of at most ${timeoutMs / 1_000} s`;
 }

@@ -32,7 +32,19 @@ describe('the options of load', () => {
     [{ requests: '0' }, 'Expected --requests to be an integer from 1 to 100000 but received 0.'],
     [{ api: 'chat' }, 'Expected --prompt, but it was not given.'],
     [{ api: 'chat', prompt: 'p' }, 'Expected --model, but it was not given.'],
-    [{ maxTokens: '5' }, 'Expected --max-tokens together with api: chat or api: completions.'],
+    [{ maxTokens: '5' }, 'Expected --max-tokens together with --api chat or --api completions.'],
+    [
+      { api: 'chat', model: 'm', body: '{' },
+      'Expected --model or --body but received both: --body is the whole request.',
+    ],
+    [
+      { api: 'chat', model: 'm', prompt: 'p', method: 'PUT' },
+      "Expected --method to be POST but received 'PUT': --api chat takes no other; leave it out.",
+    ],
+    [
+      { method: 'GET', body: 'x' },
+      "Expected --method to be one with a body but received 'GET': a GET request has none; leave --body out or use POST.",
+    ],
     [{ seed: '5' }, 'Expected --seed together with --rate-per-second: nothing else is random.'],
     [{ api: 'nope' }, "Expected --api to be http, chat or completions but received 'nope'."],
     [{ header: ['secret'] }, "Expected --header to be 'NAME: VALUE' but received a text without a colon."],
@@ -40,4 +52,9 @@ describe('the options of load', () => {
 
   it('refuse a URL that is none', () =>
     expect(() => parsed({}, 'foo')).toThrow(/^Expected the URL to be a URL of http/));
+
+  it('refuse a URL with a password, and name the option that takes it', () =>
+    expect(() => parsed({}, 'http://a:b@host/')).toThrow(
+      'Expected the URL to hold no user or password: give them as authorization in --header.',
+    ));
 });
