@@ -75,6 +75,10 @@ describe('fleet report', () => {
     expectRefusal(await report(folder, '--node', 'n88'), /Expected --node to be .*'n88': did you mean n8\?/);
     expectRefusal(await report(folder, '--least', 'much'), /Expected --least to be a percentage/);
     expectRefusal(await report(folder, '--limit', 'OH-001'), /Expected --limit to be METRIC=VALUE/);
+    expectRefusal(
+      await report(folder, '--limit', 'OH-01=6'),
+      /Expected --limit to name a metric id or a glob over ids but received 'OH-01': did you mean OH-001\?/,
+    );
     expectRefusal(await report(folder, '--json', '-', '--html', '-'), /Expected one document on standard output/);
     expectRefusal(await report(folder, '--json', '-', '--node', 'n1'), /Expected one document on standard output/);
     mkdirSync(join(folder, 'd'));

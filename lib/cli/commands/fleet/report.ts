@@ -4,7 +4,8 @@ import { quoted, UsageError } from '../../../errors/usage-error.js';
 import { readPlan } from '../../../fleet/plan.js';
 import type { FleetReport, NodeVerdict } from '../../../fleet/report/document.js';
 import { DEFAULT_LEAST, fleetReport, nodeVerdict } from '../../../fleet/report/fleet-report.js';
-import { parseLimit } from '../../../fleet/report/limits.js';
+import { type CardLimit, parseLimit } from '../../../fleet/report/limits.js';
+import { metrics } from '../../../metrics/registry.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { checkTarget, failureOf, STDOUT, type Text, writeStdout, writeText, writeWhole } from '../../files/output.js';
 import { sayUnwritten, warn } from '../../terminal/talk.js';
@@ -19,7 +20,7 @@ export interface RawFleetReportOptions extends Partial<Record<FleetFormat, strin
 }
 
 export async function report(folder: string, raw: RawFleetReportOptions): Promise<number> {
-  const settings = { limits: (raw.limit ?? []).map(parseLimit), least: parseLeast(raw.least) };
+  const settings = { limits: (raw.limit ?? []).map(limitOf), least: parseLeast(raw.least) };
   const outputs = formats.flatMap((format) => (raw[format] === undefined ? [] : [{ format, target: raw[format] }]));
   await checkTargets(outputs, raw.node !== undefined);
   const found = await fleetReport(folder, await readPlan(folder), settings);
@@ -81,6 +82,16 @@ function verdictOf(found: FleetReport, node: string): NodeVerdict {
   const names = found.nodes.flatMap(({ node: each }) => each ?? []);
   const hint = didYouMean(node, names, `there are ${names.length} nodes.`);
   throw new UsageError(`Expected --node to be a node of the fleet but received ${quoted(node)}: ${hint}`);
+}
+
+/** A limit of a metric that is none would find nothing. Throws UsageError. */
+function limitOf(text: string): CardLimit {
+  const limit = parseLimit(text);
+  const ids = metrics.map(({ id }) => id);
+  if (ids.some((id) => limit.matches(id))) return limit;
+  const [name = ''] = text.split('=');
+  const hint = didYouMean(name, ids, 'gpu-virt-bench list shows them.');
+  throw new UsageError(`Expected --limit to name a metric id or a glob over ids but received ${quoted(name)}: ${hint}`);
 }
 
 function parseLeast(text: string | undefined): number {
