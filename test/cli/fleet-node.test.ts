@@ -1,5 +1,5 @@
 /** `fleet node`: a task of a plan on the simulated GPU, and what it delivers however it ends. */
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -82,6 +82,26 @@ describe('fleet node', () => {
     const found = [...stderr.split('\n'), ...stdout.split('\n')].map((line) => reader.push(line)).find(Boolean);
     expect(found?.delivery).toMatchObject({ node: 'k1', index: 0, exitCode: 0 });
     expect(parseDocument(gunzipSync(found?.document as Buffer).toString()).metrics).toMatchObject([{ id: 'OH-002' }]);
+  });
+
+  it('is told that a log holds no delivery, or one that was cut off', async () => {
+    const folder = fleetFolder(planOf(1));
+    const log = join(folder, 'n0.log');
+    const collected = async (text: string) => {
+      writeFileSync(log, text);
+      return command(['fleet', 'collect', folder, '--from', log]);
+    };
+    const other = await collected('Plan: OH-002\n');
+    expect(other.stderr).toMatch(
+      /^warning: .*n0\.log: it holds no delivery, as fleet node --deliver stdout prints it\.$/m,
+    );
+    const stdout = ['--index', '0', '--deliver', 'stdout'];
+    const whole = await command(node(folder, ...stdout), { NODE_NAME: 'n0' });
+    const lines = whole.stdout.trimEnd().split('\n');
+    const cut = await collected(lines.slice(0, -1).join('\n'));
+    expect(cut.stderr).toMatch(/^warning: .*n0\.log: 1 delivery begins and does not end\.$/m);
+    expect([other.code, cut.code]).toEqual([1, 1]);
+    expect(await collected(whole.stdout)).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('delivers what was measured when it is interrupted', async () => {

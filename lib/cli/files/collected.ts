@@ -30,7 +30,8 @@ export async function collectedStates(
   if (scheduler.logs) {
     const missing = new Set(states.filter(({ delivery }) => delivery === null).map(({ index }) => index));
     const ended = scheduled.filter(({ index, state }) => index !== null && state === 'ended' && missing.has(index));
-    for (const index of await takeFrom(scheduler.logs(ended), 'a log of kubectl', folder, plan)) brought.add(index);
+    const { taken } = await takeFrom(scheduler.logs(ended), 'a log of kubectl', folder, plan);
+    for (const index of taken) brought.add(index);
   }
   return brought.size === 0 ? states : statesOf(folder, plan, scheduled, { states, changed: brought });
 }
@@ -38,7 +39,9 @@ export async function collectedStates(
 /** Throws UsageError for a file that cannot be read. */
 export async function takeFromFile(file: string, folder: string, plan: FleetPlan): Promise<void> {
   try {
-    await takeFrom(createInterface({ input: createReadStream(file), crlfDelay: Infinity }), file, folder, plan);
+    const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+    const { isWithout } = await takeFrom(lines, file, folder, plan);
+    if (isWithout) warn(`${file}: it holds no delivery, as fleet node --deliver stdout prints it.`);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     throw new UsageError(
@@ -47,26 +50,36 @@ export async function takeFromFile(file: string, folder: string, plan: FleetPlan
   }
 }
 
-/** Deliveries among lines; those that are there already are left as they are. Answers the indices of the others. */
-async function takeFrom(
-  lines: AsyncIterable<string>,
-  source: string,
-  folder: string,
-  plan: FleetPlan,
-): Promise<Set<number>> {
+interface Taken {
+  /** The indices of the tasks whose deliveries were not there yet. */
+  taken: Set<number>;
+  /** Whether no line was of a delivery. */
+  isWithout: boolean;
+}
+
+/** Takes deliveries from lines; those that are there already are left as they are. */
+async function takeFrom(lines: AsyncIterable<string>, source: string, folder: string, plan: FleetPlan): Promise<Taken> {
   const reader = new FrameReader();
   const taken = new Set<number>();
-  const problem = (why: string) => warn(`${source}: ${why}.`);
+  let isWithout = true;
+  const problem = (why: string) => {
+    isWithout = false;
+    warn(`${source}: ${why}.`);
+  };
   for await (const line of lines)
     try {
       const found = reader.push(line);
-      if (found !== null && (await take(found, folder, plan, problem))) taken.add(found.delivery.index);
+      if (found === null) continue;
+      isWithout = false;
+      if (await take(found, folder, plan, problem)) taken.add(found.delivery.index);
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
       problem(error.why);
     }
-  if (reader.unfinished > 0) problem(`${reader.unfinished} deliveries begin and do not end`);
-  return taken;
+  const { unfinished } = reader;
+  if (unfinished > 0)
+    problem(unfinished === 1 ? '1 delivery begins and does not end' : `${unfinished} deliveries begin and do not end`);
+  return { taken, isWithout };
 }
 
 /** Answers whether it was not there yet. */
