@@ -51,7 +51,10 @@ export async function baselineNames(store: string): Promise<string[]> {
 }
 
 export function unknownBaseline(store: string, name: string, names: readonly string[]): UsageError {
-  const all = names.length > 0 ? `there are ${names.join(', ')}.` : 'there is none; create one with baseline save.';
+  const all =
+    names.length === 0
+      ? 'there is none; create one with baseline save.'
+      : `there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}.`;
   const hint = didYouMean(name, names, all);
   return new UsageError(`Expected a baseline in ${quoted(store)} but received ${quoted(name)}: ${hint}`);
 }

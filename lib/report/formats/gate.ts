@@ -63,5 +63,7 @@ function counting(outcome: Case['outcome'], cases: readonly Case[]): string {
   if (outcome !== 'inconclusive' && outcome !== 'not measured') return '';
   const failed = cases.filter(({ countsAs }) => countsAs === 'failed').length;
   if (failed === 0) return ' (counts as passed)';
-  return failed === cases.length ? ' (counts as failed)' : ` (${failed} of them count as failed)`;
+  return failed === cases.length
+    ? ' (counts as failed)'
+    : ` (${failed} of them ${failed === 1 ? 'counts' : 'count'} as failed)`;
 }

@@ -152,5 +152,14 @@ describe('the report of a gate', () => {
     expect(report).toMatch(
       /^Gate FAILED: 3 failed, 1 inconclusive \(counts as passed\), 2 passed, 1 not measured \(counts as passed\)\.$/m,
     );
+    const found = everything();
+    const [missing] = found.cases.filter(({ outcome }) => outcome === 'not measured') as [Case];
+    const cases = [missing, missing, { ...missing, countsAs: 'failed' as const }];
+    const summary = (some: Case[]) =>
+      gateReport({ ...found, cases: some })
+        .split('\n')
+        .at(-1);
+    expect(summary(cases)).toBe('Gate FAILED: 3 not measured (1 of them counts as failed).');
+    expect(summary([...cases, ...cases])).toBe('Gate FAILED: 6 not measured (2 of them count as failed).');
   });
 });

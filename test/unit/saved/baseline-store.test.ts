@@ -73,7 +73,7 @@ describe('a store', () => {
     expect(name).toBe('main');
     expect(read).toEqual(gatePart(comparison(values)));
     expect(read.plan).toEqual(document.plan);
-    await expect(readBaseline(store, 'mian')).rejects.toThrow(/received 'mian': there are main\.$/);
+    await expect(readBaseline(store, 'mian')).rejects.toThrow(/received 'mian': there is main\.$/);
     await expect(readBaseline(store, 'maim')).rejects.toThrow(/received 'maim': did you mean main\?$/);
   });
 
