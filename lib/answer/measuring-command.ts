@@ -8,9 +8,11 @@ import type { SystemView, View } from '../results/view.js';
 /** Stands for a file of systems that the reader must name, where a document does not hold their settings. */
 const OWN_FILE = 'systems.yaml';
 
-function systemOptions({ document, systems }: View): string[] {
+/** Null before a system's first round, which alone says how it is set up. */
+function systemOptions({ document, systems }: View): string[] | null {
   const config = isComparison(document) ? document.plan.config : undefined;
   if (config !== undefined) return ['--config', config];
+  if (systems.some(({ rounds }) => rounds.length === 0)) return null;
   const specs = systems.map(specOf);
   return specs.includes(null) ? ['--config', OWN_FILE] : specs.flatMap((spec) => ['--system', spec ?? '']);
 }
@@ -27,13 +29,13 @@ export function programsCommand({ document }: View, rounds: number): string | nu
 }
 
 /**
- * The command that measures these metrics; null if no round was measured, which leaves the systems unknown. `rounds` is
- * null for the standard number. A system that `run` measured was the caller's environment.
+ * The command that measures these metrics; null if the systems are not known. `rounds` is null for the standard number. A
+ * system that `run` measured was the caller's environment.
  */
 export function measuringCommand(view: View, metrics: readonly string[], rounds: number | null = null): string | null {
-  if (view.systems.every((system) => system.rounds.length === 0)) return null;
   const simulate = simulateOf(view.document);
   if (view.systems.every(isOfEnvironment)) return commandLine(['run', ...metrics, ...simulate]);
   const often = rounds === null ? [] : ['--rounds', String(rounds)];
-  return commandLine(['compare', ...metrics, ...systemOptions(view), ...often, ...simulate]);
+  const named = systemOptions(view);
+  return named && commandLine(['compare', ...metrics, ...named, ...often, ...simulate]);
 }

@@ -252,6 +252,8 @@ describe('what is not known', () => {
 
   it('gives no command and no test between systems where no round was measured', () => {
     const document = three({ 'OH-001': [5, 5, 6] });
+    const first = { ...document, systems: [document.systems[0] ?? [], [], []], effects: [], pairs: [] };
+    expect(answerOf(first as ComparisonDocument).unknown.filter(({ command }) => command !== null)).toEqual([]);
     const systems = document.systems.map(() => []);
     const empty = { ...document, systems, effects: [], pairs: [], completed: false } as ComparisonDocument;
     expect(answerOf(empty).unknown.filter(({ command }) => command !== null)).toEqual([]);
