@@ -40,9 +40,9 @@ export function displayed(
       gating?.checkWorld(description.inspection.simulated);
       progress.aside(() => warnings.forEach(warn));
     },
-    onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
+    onMetric: ({ id }) => progress.doing(`${at}: ${subjectOf(id)}`),
     onProgress: ({ id, step, warning }) => {
-      progress.doing(`${at}: ${id} ${step}`);
+      progress.doing(`${at}: ${subjectOf(id)} ${step}`);
       if (warning !== undefined) progress.aside(() => warn(`${system}, ${warning}`));
     },
     onResult: () => {},
@@ -51,6 +51,9 @@ export function displayed(
     onFailedProof: (reason) => progress.aside(() => warn(`${system}: ${reason}`)),
   };
 }
+
+/** The metric, or the program whose metrics are all measured by the same runs. */
+const subjectOf = (id: string): string => plain(id.split('/')[0] ?? id);
 
 const roundOf = (stage: Stage): string => (stage === 'pilot' ? 'pilot round' : 'round');
 

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressDisplay } from '../../../lib/cli/terminal/progress.js';
+import type { Comparing } from '../../../lib/cli/comparing/comparing-task.js';
+import { displayed } from '../../../lib/cli/comparing/comparison-hooks.js';
+import { type ProgressDisplay, progressDisplay } from '../../../lib/cli/terminal/progress.js';
+import type { MetricDefinition } from '../../../lib/metrics/core/metric.js';
+import type { System } from '../../../lib/systems/system.js';
 
 describe('progress without a terminal on stderr', () => {
   const lines: string[] = [];
@@ -42,4 +46,23 @@ describe('progress without a terminal on stderr', () => {
     expect(lines).toEqual([]);
     progress.stop();
   });
+});
+
+it('a comparison names the program that runs, not the first of its metrics that is asked', () => {
+  const said: string[] = [];
+  const progress = { doing: (text: string) => said.push(text) } as unknown as ProgressDisplay;
+  const system = { name: 'native' } as System;
+  const task = { comparison: { systems: [system] }, gating: null } as unknown as Comparing;
+  const { onRound, onMetric, onProgress } = displayed(task, progress, 'out', [], 'round');
+  onRound(0, system, null);
+  for (const id of ['OH-001', 'decode@batch=8/energy']) {
+    onMetric({ id } as MetricDefinition);
+    onProgress({ id, step: 'run 1 of 2', fraction: 0 });
+  }
+  expect(said.slice(1)).toEqual([
+    'round 1, native: OH-001',
+    'round 1, native: OH-001 run 1 of 2',
+    'round 1, native: decode@batch=8',
+    'round 1, native: decode@batch=8 run 1 of 2',
+  ]);
 });
