@@ -153,7 +153,7 @@ export async function readRequest(directory: string, command: 'compare' | 'exec'
     if (!isThere) throw refused(directory, 'there is no such directory; start again with --output');
     throw refused(
       directory,
-      `it has no ${REQUEST} that can be read, which compare writes with its first round; start again with --output`,
+      `it has no ${REQUEST} that can be read, which ${command} writes with its first round; start again with --output`,
     );
   }
   if (!v.is(requestSchema, found))

@@ -128,3 +128,9 @@ it('refuse a request with an unrecorded secret, and name the setting', async () 
   writeFileSync(join(folder, REQUEST), JSON.stringify(await request({ env: { FINE: '1' } })));
   await expect(readRequest(folder)).resolves.toMatchObject({ systems: [{ settings: { env: { FINE: '1' } } }] });
 });
+
+it('names the command that writes a request, where there is none', async () => {
+  const folder = temporaryFolder();
+  await expect(readRequest(folder)).rejects.toThrow(/that can be read, which compare writes with its first round/);
+  await expect(readRequest(folder, 'exec')).rejects.toThrow(/that can be read, which exec writes with its first round/);
+});
