@@ -28,7 +28,9 @@ export function checkPrograms(
       if (startsAny) checkProgram(program.argv[0] ?? '', { ...program, name }, caller);
     }
     checkFolder(workload.name, workload);
-    for (const argv of [...workload.setup, ...workload.teardown]) checkProgram(argv[0] ?? '', workload, caller);
+    for (const key of ['setup', 'teardown'] as const)
+      for (const [program = ''] of workload[key])
+        checkProgram(program, { ...workload, name: `${key} of ${workload.name}` }, caller);
   }
 }
 

@@ -198,6 +198,10 @@ describe('a scene is refused', () => {
     await expect(execWorkloads({ workloads: [missing], simulate: true })).rejects.toThrow(
       "Expected s/v to be a program that can be started but received '/no/such': there is no such file.",
     );
+    const prepared = { name: 'w', argv: ['true'], setup: ['/no/such'] };
+    await expect(execWorkloads({ workloads: [prepared], simulate: true })).rejects.toThrow(
+      "Expected setup of w to be a program that can be started but received '/no/such': there is no such file.",
+    );
   });
 });
 
