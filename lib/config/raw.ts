@@ -13,7 +13,8 @@ export const isMap = (value: RawValue | null): value is RawMap =>
 export function shown(value: RawValue | undefined): string {
   if (typeof value === 'string') return quoted(value);
   if (value === undefined) return 'nothing';
-  return Array.isArray(value) ? 'a list' : 'a map';
+  if (!Array.isArray(value)) return 'a map';
+  return value.length === 0 ? 'an empty list' : 'a list';
 }
 
 /**

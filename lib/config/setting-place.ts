@@ -57,8 +57,11 @@ export class Place {
 
   /** `what` is what a setting has to be, in words. */
   expected(key: string, what: string, hint: string | null = null): SettingError {
-    const received = `but received ${shown(this.value(key))}${hint ? `: ${hint}` : '.'}`;
-    return this.error(key, `Expected ${this.named(key)} to be ${what} ${received}`);
+    const received = `but received ${shown(this.value(key))}${hint ? `: ${hint}` : ''}`;
+    return this.error(
+      key,
+      `Expected ${this.named(key)} to be ${what} ${/[.?]$/.test(received) ? received : `${received}.`}`,
+    );
   }
 
   error(key: string, message: string): SettingError {

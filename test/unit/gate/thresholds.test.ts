@@ -94,7 +94,7 @@ metrics:
     ['maxRegression: 0x10', /received '0x10'\.$/],
     ['maxRegression: .inf', /received '\.inf'\.$/],
     ['maxRegression: 1e999', /received '1e999'\.$/],
-    ['maxRegression: []', /received a list\.$/],
+    ['maxRegression: []', /received an empty list\.$/],
     [
       'inconclusive: maybe',
       /^gate\.yaml:1:15: Expected inconclusive of the thresholds to be pass or fail but received 'maybe'/,

@@ -287,7 +287,7 @@ describe('a file of workloads is refused', () => {
 
   it.each(['wall', 'energy'])('for a metric named %s, which every program has', (name) => {
     expect(refusalOf(`    metrics: { ${name}: { json: /a, unit: s, direction: lower } }`)).toContain(
-      `${name} is measured of every program`,
+      `${name} is measured of every program.`,
     );
   });
 });
@@ -310,8 +310,8 @@ describe('a matrix', () => {
 
   it.each([
     ['matrix: { batch: [1], depth: [1, 2] }', "to have parameters that are used but received 'depth': write {depth}"],
-    ['matrix: { batch: 1 }', 'a map of parameters to lists of values but received a map: batch is no such list'],
-    ['matrix: { batch: [] }', 'batch is no such list'],
+    ['matrix: { batch: 1 }', 'a map of parameters to lists of values but received a map: batch is no such list.'],
+    ['matrix: { batch: [] }', 'batch is no such list.'],
     ['matrix: { batch: [a b, a_b] }', 'Expected every combination to have its own name but received batch=a_b twice.'],
     ['matrix: {}', 'Expected matrix of w to be a map of parameters to lists of values'],
     [

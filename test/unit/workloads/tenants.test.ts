@@ -150,7 +150,7 @@ describe('scenes that users copy', () => {
 
 describe('a scene is refused', () => {
   it.each([
-    ['', 'Expected tenants of s to be a list of tenants but received a list.'],
+    ['', 'Expected tenants of s to be a list of tenants but received an empty list.'],
     [victim, 'Expected s to have 2 to 16 tenants but received 1.'],
     [trainer.concat(', { task: l2-thrash }'), 'Expected a tenant of s to have role: victim'],
     [`${victim}, p`, 'to be a list of maps but received a list: entry 2 is none.'],
