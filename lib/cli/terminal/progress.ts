@@ -4,6 +4,7 @@
  */
 import yoctoSpinner from 'yocto-spinner';
 import type { MetricResult } from '../../results/document.js';
+import { screen, shown } from '../../report/text/screen.js';
 import { plain } from '../../results/text/plain.js';
 import { quantity } from '../../results/text/quantity.js';
 import { say } from './talk.js';
@@ -20,9 +21,13 @@ export interface ProgressDisplay {
 const FIRST_LINE_MS = 10_000;
 const NEXT_LINE_MS = 60_000;
 const TICK_MS = 1_000;
+/** The spinner of a locale without UTF-8. */
+const ASCII = { frames: ['-', '\\', '|', '/'], interval: 130 };
 
 export function progressDisplay(): ProgressDisplay {
-  const spinner = process.stderr.isTTY ? yoctoSpinner({ stream: process.stderr, handleSignals: false }) : null;
+  const spinner = process.stderr.isTTY
+    ? yoctoSpinner({ stream: process.stderr, handleSignals: false, ...(screen().hasUtf8 ? {} : { spinner: ASCII }) })
+    : null;
   // Exiting early must not leave the cursor hidden.
   if (spinner) process.once('exit', () => spinner.stop());
   let now = { text: '', since: performance.now() };
@@ -30,7 +35,7 @@ export function progressDisplay(): ProgressDisplay {
   const seconds = (since: number) => Math.floor((performance.now() - since) / 1_000);
   const tick = () => {
     if (now.text === '') return;
-    if (spinner) spinner.text = `${now.text}${seconds(now.since) < 2 ? '' : ` (${seconds(now.since)} s)`}`;
+    if (spinner) spinner.text = shown(`${now.text}${seconds(now.since) < 2 ? '' : ` (${seconds(now.since)} s)`}`);
     else if (performance.now() - spoken.at >= spoken.patience) {
       say(`Still running (no output for ${seconds(spoken.at)} s): ${now.text}`);
       spoken = { at: performance.now(), patience: NEXT_LINE_MS };
@@ -47,10 +52,10 @@ export function progressDisplay(): ProgressDisplay {
   return {
     aside,
     doing(text) {
-      const shown = plain(text);
-      if (shown !== now.text) now = { text: shown, since: performance.now() };
+      const line = plain(text);
+      if (line !== now.text) now = { text: line, since: performance.now() };
       if (!spinner) return;
-      spinner.text = shown;
+      spinner.text = shown(line);
       if (!spinner.isSpinning) spinner.start();
     },
     finished: (result) => aside(() => say(resultLine(result))),

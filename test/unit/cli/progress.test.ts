@@ -48,6 +48,28 @@ describe('progress without a terminal on stderr', () => {
   });
 });
 
+it('is plain ASCII on a terminal whose locale has no UTF-8', () => {
+  vi.useFakeTimers();
+  for (const [name, value] of Object.entries({ LC_ALL: 'C', TERM: 'xterm', CI: undefined })) vi.stubEnv(name, value);
+  let written = '';
+  const write = (text: string) => (written += text) !== '';
+  const still = () => true;
+  const terminal = { isTTY: true, columns: 80, write, cursorTo: still, moveCursor: still, clearLine: still };
+  vi.spyOn(process, 'stderr', 'get').mockReturnValue(terminal as unknown as typeof process.stderr);
+  try {
+    const progress = progressDisplay();
+    progress.doing('2 × 3 …');
+    vi.advanceTimersByTime(3_000);
+    progress.stop();
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    vi.useRealTimers();
+  }
+  expect(written).toContain('2 x 3 ... (3 s)');
+  expect(written).toMatch(/^[\0-\x7f]+$/);
+});
+
 it('a comparison names the program that runs, not the first of its metrics that is asked', () => {
   const said: string[] = [];
   const progress = { doing: (text: string) => said.push(text) } as unknown as ProgressDisplay;
