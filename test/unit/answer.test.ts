@@ -8,9 +8,11 @@ import { answerOf, answered } from '../../lib/answer/answer.js';
 import { brokenBy, QUOTA_CAUSES } from '../../lib/answer/violation-causes.js';
 import { openText } from '../../lib/report/text/answer-text.js';
 import { briefReport } from '../../lib/report/formats/brief.js';
+import { tallies } from '../../lib/report/tables/tally.js';
 import { sections } from '../../lib/report/sections.js';
 import { answerSchema } from '../../lib/results/answer-schema.js';
 import { type ComparisonDocument, comparisonDocumentSchema, type Effect } from '../../lib/results/document.js';
+import { viewOf } from '../../lib/results/view.js';
 import { upgraded } from '../../lib/results/upgraded.js';
 import { comparison, everyKind, measured, without } from './report/fixtures.js';
 
@@ -308,6 +310,13 @@ it.each([
   const systems = document.systems.slice(0, 2);
   const effects = document.effects.filter(({ system }) => system === 'a');
   expect(answerOf({ ...document, systems, effects }).decision).toMatch(/: 1 of (1 figure|2 figures) is not decided\.$/);
+});
+
+it('a tally of one metric is in the singular', () => {
+  const texts = (values: Record<string, [number, number, number]>) =>
+    tallies(viewOf(three(values))).map(({ text }) => text.replace(/:.*/, ''));
+  expect(texts({ 'OH-001': [5, 5, 5] })).toEqual(['Of 1 metric', 'Of 1 metric']);
+  expect(texts({ 'OH-001': [5, 5, 5], 'OH-002': [5, 5, 5] })).toEqual(['Of 2 metrics', 'Of 2 metrics']);
 });
 
 describe('an answer', () => {

@@ -1,6 +1,7 @@
 /** The number of metrics by verdict and system. */
 import { type Verdict, VERDICTS } from '../../results/text/effect-text.js';
 import { plain } from '../../results/text/plain.js';
+import { counted } from '../../results/text/quantity.js';
 import type { View } from '../../results/view.js';
 
 interface Tally {
@@ -21,6 +22,6 @@ export function tallies({ systems, effects }: View): Tally[] {
         count: own.filter((effect) => effect.verdict === verdict).length,
       })).filter(({ count }) => count > 0);
       const text = counts.map(({ verdict, count }) => `${count} ${verdict}`).join(', ');
-      return [{ system: plain(name), counts, text: `Of ${own.length} metrics: ${text}.` }];
+      return [{ system: plain(name), counts, text: `Of ${counted(own.length, 'metric')}: ${text}.` }];
     });
 }
