@@ -9,4 +9,4 @@ export const DEFAULT_MAX_DIFFERENCE_DELTAS = 5;
 
 /** A single round does not show how processes differ. */
 export const FEWEST_ROUNDS = 2;
-export const MORE_ROUNDS = 'measure more rounds, e.g. compare --rounds 5';
+export const MORE_ROUNDS = 'measure more rounds, e.g. with --rounds 5';

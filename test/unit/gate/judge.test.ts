@@ -134,7 +134,7 @@ describe('a regression', () => {
     const document = comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': [value] } });
     for (const yaml of ['', 'inconclusive: pass']) {
       const { cases, passed } = judged(document, yaml);
-      const reason = 'one round gives no interval: measure more rounds, e.g. compare --rounds 5';
+      const reason = 'one round gives no interval: measure more rounds, e.g. with --rounds 5';
       expect(cases).toMatchObject([{ outcome: 'inconclusive', countsAs: 'failed', reason }]);
       expect(passed).toBe(false);
     }
