@@ -56,7 +56,7 @@ function stepTable(steps: readonly MeasuredStep[]): string {
   const rows = steps.map(({ name, status, reason, exitCode, seconds, command }) => [
     markdownText(name),
     status === 'ok' && exitCode !== 0 ? `ok, exit code ${exitCode}` : status,
-    duration(seconds),
+    status === 'unsupported' ? '–' : duration(seconds),
     markdownText(reason ?? '–'),
     markdownText(command.map(shellQuoted).join(' ')),
   ]);
@@ -134,7 +134,7 @@ function reasonsOf(rows: readonly MeasuredRow[], systems: number): string[] {
       const key = own.length === systems ? reason : `${own.join(', ')}: ${reason}`;
       byReason.set(key, [...(byReason.get(key) ?? []), row.name]);
     }
-  return [...byReason].map(([reason, names]) => `${names.join(', ')}: ${reason}`);
+  return [...byReason].map(([reason, names]) => `${names.join('; ')}: ${reason}`);
 }
 
 /** What the commands of the needs printed, without lists of packages, which are in the record. */

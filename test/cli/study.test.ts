@@ -138,7 +138,9 @@ steps:
 tables:
   - title: T
     columns: { native: environment }
-    rows: [{ name: launch, unit: us, metric: OH-002, published: { native: 5 } }]
+    rows:
+      - { name: launch, unit: us, metric: OH-002, published: { native: 5 } }
+      - { name: 'launch, twice', unit: us, metric: OH-002, published: { native: 9 } }
 `,
     );
     return own;
@@ -151,14 +153,24 @@ tables:
     const first = await command([...given, '--set', 'which=OH-002']);
     expect(first.stdout).toMatch(/\| call \| ok \|/);
     expect(first.stdout).toMatch(/\| launch \| us \| 5 \| \d/);
-    expect(first.stdout).toMatch(/\| none \| unsupported \|.*there is no gvb-no-such-program in PATH/);
+    expect(first.stdout).toMatch(/\| none \| unsupported \| – \|.*there is no gvb-no-such-program in PATH/);
     expect(first.code).toBe(0);
+    expect(first.stderr).toContain('study.csv, and a folder for each step that ran.');
     const again = await command([...given, '--set', 'which=OH-002']);
     expect(again.stderr).toContain('Step call is measured already.');
     const page = await command(['study', own, '--output', output, '--report']);
     expect(page.stdout).toBe(again.stdout);
     const other = await command([...given, '--set', 'which=OH-001']);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('was measured by another command') });
+  });
+
+  it('says of a step that did not run neither how long it took nor that it has a folder', async () => {
+    const own = small();
+    const given = ['study', own, '--output', join(own, 'out'), '--simulate', '--set', 'which=OH-002', '--step', 'none'];
+    const { stdout, stderr } = await command(given);
+    expect(stdout).toMatch(/\| none \| unsupported \| – \|/);
+    expect(stdout).toContain('- launch; launch, twice: ');
+    expect(stderr).toMatch(/^Written: .*study\.md and study\.csv\.$/m);
   });
 
   it('continues a step that was interrupted', async () => {

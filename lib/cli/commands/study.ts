@@ -223,5 +223,6 @@ async function publish(own: Study, record: StudyRecord, output: string): Promise
   await writeWithoutLinks(join(output, 'study.md'), page);
   await writeWithoutLinks(join(output, 'study.csv'), studyCsv(tables));
   await writeText(page);
-  say(`Written: ${join(output, 'study.md')} and study.csv, and a folder per step.`);
+  const folders = steps.some(({ status }) => status !== 'unsupported') ? ', and a folder for each step that ran' : '';
+  say(`Written: ${join(output, 'study.md')} and study.csv${folders}.`);
 }
