@@ -3,6 +3,7 @@ import { isEnvironment } from '../../results/recorded-kind.js';
 import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../../results/document.js';
 import { isOfProgram } from '../../metrics/core/stored-definitions.js';
+import { grouped } from '../../results/text/grouped.js';
 import { plain } from '../../results/text/plain.js';
 import { byMetricId } from '../../results/metric-order.js';
 import { isComparison } from '../../results/kinds.js';
@@ -85,10 +86,16 @@ const wasMissing = ({ rounds }: SystemView): boolean =>
 const isOfLoad = ({ rounds: [round] }: SystemView): boolean =>
   round !== undefined && round.plan.metrics.length > 0 && round.plan.metrics.every(isOfProgram) && !isOfPrograms(round);
 
+/** The first of the runs that measured the same metrics: merged documents may have measured others. */
+const firstOfEach = (rounds: readonly RunDocument[]): RunDocument[] =>
+  [...grouped(rounds, ({ plan }) => [...plan.metrics].sort(byMetricId).join()).values()].flatMap((same) =>
+    same.slice(0, 1),
+  );
+
 const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =>
   systems
     .filter((system) => !isOfLoad(system))
-    .flatMap(({ rounds }) => rounds.slice(0, 1))
+    .flatMap(({ rounds }) => firstOfEach(rounds))
     .map((round) => runLine(round, simulated ? ['--simulate'] : []))
     .join('\n');
 

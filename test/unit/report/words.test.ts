@@ -133,6 +133,16 @@ describe('the command that repeats the measurement', () => {
     expect(more).toEqual([]);
   });
 
+  it('has a line for each set of metrics that merged runs measured', () => {
+    const run = runDocument();
+    const of = (...metrics: string[]) => ({ ...run, plan: { ...run.plan, metrics } });
+    const { plan } = made({});
+    const rounds = [of('OH-001'), of('OH-002', 'OH-001'), of('OH-001'), of('OH-001', 'OH-002')];
+    const merged = { ...two(2), plan: { ...plan, systems: ['environment'], order: [] }, systems: [rounds] };
+    const lines = reproduction(viewOf(merged as ComparisonDocument)).split('\n');
+    expect(lines.map((line) => /run (.*?) --tier/.exec(line)?.[1])).toEqual(['OH-001', 'OH-001 OH-002']);
+  });
+
   it('accounts for a missing system', () => {
     const document = made({ spec: 'mps' });
     for (const round of document.systems[1] ?? [])
