@@ -19,8 +19,8 @@ export interface Task {
   exitCode: number | null;
   /** Why it is refused or silent. */
   reason: string | null;
-  /** What it delivered beside the plan. */
-  note: string | null;
+  /** The node that was planned, where another one delivered; else null. */
+  plannedFor: string | null;
   row: CardRow | null;
 }
 
@@ -129,12 +129,12 @@ async function taskOf(
   { delivery, why, text }: Read,
   context: Context,
 ): Promise<Task> {
-  const none = { index, node, attempt: null, exitCode: null, note: null, row: null };
+  const none = { index, node, attempt: null, exitCode: null, plannedFor: null, row: null };
   if (delivery === null) return { ...none, state: 'silent', reason: 'it has not delivered' };
   if (typeof delivery === 'string') return { ...none, state: 'refused', reason: delivery };
   const { attempt, exitCode } = delivery;
-  const note = node === null || node === delivery.node ? null : `planned for node ${node}`;
-  const own = { index, node: delivery.node, attempt, exitCode, note };
+  const plannedFor = node === delivery.node ? null : node;
+  const own = { index, node: delivery.node, attempt, exitCode, plannedFor };
   const found = why ?? (await text());
   const row = typeof found === 'string' ? found : judged(found.text, delivery, context);
   if (typeof row === 'string') return { ...own, state: 'refused', reason: row, row: null };

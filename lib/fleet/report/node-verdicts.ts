@@ -21,7 +21,10 @@ const worst = (findings: readonly Finding[]): NodeVerdictName =>
 /** n2 before n10. */
 const byNumber = new Intl.Collator('en', { numeric: true });
 
-/** Sorted by name; a task of which no node is known is an entry of its own, at the end. */
+/**
+ * Sorted by name; a task of which no node is known is an entry of its own, at the end. A planned node that ran no task has
+ * one too.
+ */
 export function nodesOf(judged: Judged): NodeEntry[] {
   const byNode = new Map<string, Task[]>();
   for (const task of judged.tasks) {
@@ -33,7 +36,13 @@ export function nodesOf(judged: Judged): NodeEntry[] {
     const key = cardKey(each.node, each.gpu);
     outliers.set(key, [...(outliers.get(key) ?? []), each]);
   }
-  return [...byNode].sort(([a], [b]) => byNumber.compare(a, b)).map(([, tasks]) => nodeOf(tasks, judged, outliers));
+  const entries = new Map([...byNode].map(([key, tasks]) => [key, nodeOf(tasks, judged, outliers)]));
+  for (const task of judged.tasks) {
+    const { plannedFor } = task;
+    const key = `0 ${plannedFor}`;
+    if (plannedFor !== null && !entries.has(key)) entries.set(key, unmeasured(plannedFor, task));
+  }
+  return [...entries].sort(([a], [b]) => byNumber.compare(a, b)).map(([, entry]) => entry);
 }
 
 const cardKey = (node: string, gpu: string): string => JSON.stringify([node, gpu]);
@@ -64,19 +73,31 @@ function nodeOf(
   };
 }
 
+/** A planned node of which nothing is known, because another one ran its task. */
+const unmeasured = (node: string, { index, node: other }: Task): NodeEntry => ({
+  node,
+  verdict: 'UNKNOWN',
+  findings: [{ severity: 'UNKNOWN', reason: `task ${index}: node ${other} ran it in its place`, action: again(index) }],
+  gpus: [],
+  tasks: [],
+  proofs: { passed: 0, failed: [], proven: 0, processes: 0 },
+});
+
 const NOT_ACTIVE = 5;
 
 const AGAIN = 'measure it again';
+const again = (index: number): string =>
+  `send task ${index} again: gpu-virt-bench fleet node --plan DIR --index ${index}`;
 const LEAVE = 'share no GPU of this node until the layer is repaired, and measure it again';
 
 function findingsOf(task: Task, { peers, simulated }: Judged): Finding[] {
-  const { index, row, state, reason, exitCode, note } = task;
+  const { index, row, state, reason, exitCode, plannedFor } = task;
   const about = (severity: Finding['severity'], what: string, action: string | null): Finding => ({
     severity,
     reason: what,
     action,
   });
-  const notes = note === null ? [] : [about('INFO', `task ${index} was ${note}`, null)];
+  const notes = plannedFor === null ? [] : [about('INFO', `task ${index} was planned for node ${plannedFor}`, null)];
   if (row === null) {
     const why = `task ${index}: ${reason ?? state}`;
     const inactive = state === 'refused' && exitCode === NOT_ACTIVE;
@@ -87,7 +108,7 @@ function findingsOf(task: Task, { peers, simulated }: Judged): Finding[] {
             why,
             'run gpu-virt-bench doctor under the layer on this node, repair it, and measure it again',
           )
-        : about('UNKNOWN', why, `send task ${index} again: gpu-virt-bench fleet node --plan DIR --index ${index}`),
+        : about('UNKNOWN', why, again(index)),
       ...notes,
     ];
   }

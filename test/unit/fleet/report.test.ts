@@ -286,11 +286,18 @@ describe('the verdict of a node', () => {
       findings: [{ reason: 'OH-001 is failed: it broke' }],
     }));
 
-  it('is told of the node that delivered, also if another one was planned', async () => {
+  it('is told of the node that delivered, and is UNKNOWN for the one that was planned', async () => {
     const folder = fleetFolder(planOf(0, { tasks: [{ index: 0, node: 'planned' }] }));
     deliver(folder, 0, documentOf('GPU-0'), { node: 'other' });
     const report = await reportOn(folder);
-    expect(nodeVerdict(report, 'planned')).toBeNull();
+    expect(report.nodes.map(({ node }) => node)).toEqual(['other', 'planned']);
+    expect(nodeVerdict(report, 'planned')).toMatchObject({
+      verdict: 'UNKNOWN',
+      findings: [
+        { reason: 'task 0: node other ran it in its place', action: expect.stringMatching(/^send task 0 again/) },
+      ],
+      gpus: [],
+    });
     expect(nodeVerdict(report, 'other')?.findings).toContainEqual({
       severity: 'INFO',
       reason: 'task 0 was planned for node planned',
