@@ -97,8 +97,8 @@ function confirmationText(rounds: readonly RunDocument[]): string | null {
   if (!worst) return null;
   const checks = `${worst.passed} of ${worst.of} checks`;
   if (worst.passed < worst.of) return `NOT confirmed: only ${checks} passed`;
-  // The caller's environment is only described; no system is claimed for it.
-  if (isEnvironment(rounds[0])) return `passed ${checks}`;
+  // The caller's environment is only described, and what is unverified is not known to be active.
+  if (isEnvironment(rounds[0]) || rounds.some(({ system }) => system.verified === false)) return `passed ${checks}`;
   const active = rounds[0]?.system.layer ? 'layer active' : 'active';
   return `confirmed: ${isNative(rounds[0]) ? 'no layer active' : active} (${checks})`;
 }

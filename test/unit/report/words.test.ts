@@ -19,11 +19,11 @@ const two = (rounds: number, factor = 1.2): ComparisonDocument =>
   );
 const statistics = (document: ComparisonDocument) => statisticsText(viewOf(document))[0];
 describe('the head of a report', () => {
-  const proven = (failed: number, kind: string) => {
+  const proven = (failed: number, kind: string, more: Partial<RunDocument['system']> = {}) => {
     const document = two(2);
     const attestation = Array.from({ length: 6 }, (_, i) => ({ proof: `p${i}`, passed: i >= failed, detail: '' }));
     const [round] = document.systems[0] ?? [];
-    if (round) round.system = { ...round.system, kind, attestation };
+    if (round) round.system = { ...round.system, kind, attestation, ...more };
     return new Map(headerFacts(viewOf(document)));
   };
 
@@ -31,6 +31,7 @@ describe('the head of a report', () => {
     expect(proven(0, 'native').get('Baseline')).toMatch(/^native confirmed: no layer active \(6 of 6 checks\)/);
     expect(proven(0, 'mps').get('Baseline')).toMatch(/^native confirmed: active \(6 of 6 checks\)/);
     expect(proven(0, 'environment').get('Baseline')).toMatch(/^native passed 6 of 6 checks/);
+    expect(proven(0, 'custom', { verified: false }).get('Baseline')).toMatch(/^native passed 6 of 6 checks/);
     expect(proven(1, 'native').get('Baseline')).toMatch(/^native NOT confirmed: only 5 of 6 checks passed/);
   });
 });
