@@ -109,9 +109,12 @@ function pairFigure({ id, what }: Source, call: CallEffect): Figure {
 
 const DECIDED: readonly Figure['word'][] = ['slower', 'faster', 'same'];
 
-/** Whether the metric was decided otherwise against the baseline: its value has more parts, and its δ is larger. */
+/**
+ * Whether the metric was decided against the baseline, and the pair is not or otherwise: the metric's value has more parts,
+ * and its δ is larger.
+ */
 const contradicts = ({ verdict }: Effect, { word }: Figure): boolean =>
-  verdict !== word && DECIDED.includes(verdict) && DECIDED.includes(word);
+  verdict !== word && DECIDED.includes(verdict) && (DECIDED.includes(word) || word === 'inconclusive');
 
 /** The effect in place of the pair, which remains as a note. */
 function wholeFigure(source: Source, row: Row, effect: Effect, pair: Figure): Figure {

@@ -11,7 +11,12 @@ import { briefReport } from '../../lib/report/formats/brief.js';
 import { tallies } from '../../lib/report/tables/tally.js';
 import { sections } from '../../lib/report/sections.js';
 import { answerSchema } from '../../lib/results/answer-schema.js';
-import { type ComparisonDocument, comparisonDocumentSchema, type Effect } from '../../lib/results/document.js';
+import {
+  type CallEffect,
+  type ComparisonDocument,
+  comparisonDocumentSchema,
+  type Effect,
+} from '../../lib/results/document.js';
 import { viewOf } from '../../lib/results/view.js';
 import { upgraded } from '../../lib/results/upgraded.js';
 import { comparison, everyKind, measured, without } from './report/fixtures.js';
@@ -20,6 +25,20 @@ const recorded = (file: string): ComparisonDocument =>
   upgraded(
     JSON.parse(readFileSync(join(fileURLToPath(new URL('../../bench/results/h200', import.meta.url)), file), 'utf8')),
   ) as ComparisonDocument;
+
+/** What pairs of a call within one process showed of system a. */
+const inProcess = (verdict: CallEffect['verdict']): CallEffect => ({
+  ...{ metric: 'OH-002', system: 'a', call: 'cuMemAlloc 2 MiB', owner: '/lib/a.so', intercepted: true },
+  ...{
+    interceptedOn: ['runtime'],
+    rounds: 5,
+    overheadNs: 359,
+    overheadCi95: [-1_538, 2_257],
+    bareNs: 40_000,
+    p: 0.5,
+    verdict,
+  },
+});
 
 /** Values of three systems by metric. */
 const three = (values: Record<string, [number, number, number]>): ComparisonDocument =>
@@ -89,6 +108,17 @@ describe('a card', () => {
       'START-001',
     );
     expect(one).toMatchObject({ word: 'same', note: expect.stringContaining('real, but too small to count') });
+  });
+
+  it.each([
+    ['inconclusive', 'same', 'same', 'the call alone +0.359 us'],
+    ['slower', 'same', 'same', 'the call alone +0.359 us'],
+    ['slower', 'inconclusive', 'slower', null],
+    ['inconclusive', 'inconclusive', 'inconclusive', null],
+  ] as const)('has of a pair that is %s and a metric that is %s: %s', (ofPair, ofMetric, word, note) => {
+    const document = withEffects(three({ 'OH-002': [40, 40.4, 40] }), () => ({ verdict: ofMetric }));
+    const one = figure({ ...document, callEffects: [inProcess(ofPair)] }, 'a', 'OH-002');
+    expect(one).toMatchObject({ word, note: note === null ? null : expect.stringContaining(note) });
   });
 });
 
