@@ -65,7 +65,9 @@ describe('execWorkloads', () => {
     expect(of('ready')).toMatchObject({ status: 'ok' });
     const [row] = (of('ready')?.details as { runs: { load: object }[] }).runs;
     expect(row?.load).toMatchObject({ requests: 10, succeeded: 5, errors: [{ reason: 'status 503', count: 5 }] });
-    expect(document.warnings).toContainEqual(expect.stringMatching(/^native, flaky@c=2: 1 of 2 warm-up requests of the load failed/));
+    expect(document.warnings).toContainEqual(
+      expect.stringMatching(/^native, flaky@c=2: 1 of 2 warm-up requests of the load failed/),
+    );
     // A machine that is busy with other tests may have held the client up: its answers took 20 ms.
     const isLate = of('errors')?.status === 'invalid';
     expect(of('errors')).toMatchObject(isLate ? { reason: expect.stringContaining('client') } : { value: 50 });
