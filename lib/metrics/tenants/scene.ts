@@ -62,8 +62,7 @@ export class MetricScene {
    * of its own. Where the system has to start processes one after the other, or in turns, it starts when it enters.
    */
   startAhead(tenant: Tenant): void {
-    const { staggerStarts, turnMs } = this.#context.system;
-    if (staggerStarts || turnMs !== undefined) return;
+    if (this.#startsInOrder) return;
     const prepared = this.startOf(tenant).then((start) => this.scene.startAhead(start));
     prepared.catch(() => undefined); // Rejects where the tenant enters.
     this.#ahead.set(tenant.id, prepared);
@@ -74,6 +73,12 @@ export class MetricScene {
     const worker = await this.#started(tenant, role);
     await this.hold(worker, this.#context.options.device);
     return worker;
+  }
+
+  /** Whether the system has to start processes one after the other, or in turns: none starts before it is needed. */
+  get #startsInOrder(): boolean {
+    const { staggerStarts, turnMs } = this.#context.system;
+    return staggerStarts || turnMs !== undefined;
   }
 
   async #started(tenant: Tenant, role: Role): Promise<WorkerTenant> {
@@ -168,9 +173,7 @@ export class MetricScene {
   /** Ends every process and removes the state of every tenant. Meanwhile as many start for the next scene. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#ahead.values());
-    const { spares, system } = this.#context;
-    const isInTurns = system.staggerStarts || system.turnMs !== undefined;
-    await Promise.all([this.scene.stop(), isInTurns ? null : spares?.fill(this.#entered)]);
+    await Promise.all([this.scene.stop(), this.#startsInOrder ? null : this.#context.spares?.fill(this.#entered)]);
     for (const { tenant } of this.#claims.values()) await reapTenant(this.#context, tenant);
   }
 }
