@@ -5,6 +5,8 @@ import { quoted, UsageError } from '../../errors/usage-error.js';
 export interface CardLimit {
   /** What was given. */
   text: string;
+  /** The metric id, or glob over ids, in it. */
+  metric: string;
   matches: (metric: string) => boolean;
   /** In the metric's unit, or part of the group's median. */
   value: number;
@@ -22,7 +24,7 @@ export function parseLimit(text: string): CardLimit {
       `Expected --limit to be METRIC=VALUE in the unit of the metric, or METRIC=PERCENT% above 0 from the median, but received ${quoted(text)}.`,
     );
   const isRelative = percent === '%';
-  return { text, matches: picomatch(metric), value: isRelative ? value / 100 : value, isRelative };
+  return { text, metric, matches: picomatch(metric), value: isRelative ? value / 100 : value, isRelative };
 }
 
 /** With two cards nothing says which of them is the slow one. */

@@ -89,9 +89,11 @@ function limitOf(text: string): CardLimit {
   const limit = parseLimit(text);
   const ids = metrics.map(({ id }) => id);
   if (ids.some((id) => limit.matches(id))) return limit;
-  const [name = ''] = text.split('=');
-  const hint = didYouMean(name, ids, 'gpu-virt-bench list shows them.');
-  throw new UsageError(`Expected --limit to name a metric id or a glob over ids but received ${quoted(name)}: ${hint}`);
+  const { metric } = limit;
+  const hint = didYouMean(metric, ids, 'gpu-virt-bench list shows them.');
+  throw new UsageError(
+    `Expected --limit to name a metric id or a glob over ids but received ${quoted(metric)}: ${hint}`,
+  );
 }
 
 function parseLeast(text: string | undefined): number {
