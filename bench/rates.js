@@ -1,5 +1,5 @@
 // Measures how fast the kernels of LLM-* run on the first visible GPU: matrix products in every number format and
-// attention forward (TFLOPS), memory read, written and copied (GB/s). With --pytorch, PyTorch does the same work in
+// attention forward (TFLOPS), decode attention, in turn with a plain read, memory read, written and copied (GB/s). With --pytorch, PyTorch does the same work in
 // turn with them: batches of the same length, each after the same rest, because a GPU at its power cap depends on what
 // it did just before. Prints the median (lowest … highest) over rounds, and the same of the ratio of a round.
 // With --as, the kernels are those for a card of that compute capability, which a later GPU runs as well (it needs cc,
@@ -73,6 +73,12 @@ const own = {
     const { launchFlops, launchNs, variant } = await addon.attention(session, request);
     return { rate: launchFlops / launchNs[0] / 1e3, variant };
   },
+  async 'decode attention'(shape) {
+    const heads = simulated ? { heads: 4, kvHeads: 2 } : { heads: 32, kvHeads: 8 };
+    const request = { ...shape, ...heads, batches: 1, ...batch, seed: 1 };
+    const { bytes, launchNs, splits } = await addon.decodeAttentionRate(session, request);
+    return { rate: bytes / launchNs[0], variant: `${splits} splits` };
+  },
   async memory({ kind }) {
     const bytes = simulated ? 2 ** 21 : 0;
     const { movedBytes, launchNs } = await addon.stream(session, { kind, bytes, batches: 1, ...batch });
@@ -113,6 +119,19 @@ const SIDES = simulated ? [288] : [4096, 8192];
 /** Lengths of sequences, of which as many are attended to at once as make 16 384 tokens. */
 const LENGTHS = simulated ? [160] : [512, 1024, 2048, 4096, 8192, 16_384];
 const tokens = (length) => (simulated ? { batch: 1, heads: 4, length } : { batch: 16_384 / length, heads: 16, length });
+const DECODED = simulated
+  ? [[64, 72, 2]]
+  : [
+      [128, 1024, 100],
+      [128, 2048, 50],
+      [128, 4096, 25],
+      [128, 8192, 12],
+      [128, 16_384, 6],
+      [128, 32_768, 3],
+      [128, 65_536, 2],
+      [128, 1000, 97],
+      [64, 4096, 50],
+    ];
 const works = [
   ...SIDES.flatMap((side) => ['fp16', 'bf16', 'fp8 e4m3'].map((number) => ({ work: 'product', number, side }))),
   { work: 'product', number: 'fp32', side: simulated ? 288 : 10_000 },
@@ -121,15 +140,18 @@ const works = [
       LENGTHS.map((length) => ({ work: 'attention', number: 'bf16', ...tokens(length), headDim, causal })),
     ),
   ),
+  // As many sequences as make some 400 MB of keys and values.
+  ...DECODED.map(([dimension, context, batch]) => ({ work: 'decode attention', dimension, context, batch })),
   ...['read', 'write', 'copy'].map((kind) => ({ work: 'memory', kind })),
   // For comparison with LLM-004's step, and with PCIE-001, PCIE-002 and PCIE-004.
   { work: 'weights', side: 8192 },
   ...['pinned', 'pageable'].flatMap((host) => ['device', 'host'].map((to) => ({ work: 'transfer', host, to }))),
 ];
 
-const nameOf = ({ work, number, side, headDim, causal, length, kind, host, to }) =>
+const nameOf = ({ work, number, side, headDim, causal, length, dimension, context, batch, kind, host, to }) =>
   [
     work,
+    dimension && `D ${dimension}, ${context} tokens × ${batch}`,
     number,
     side,
     headDim && `D ${headDim}`,
@@ -153,6 +175,11 @@ function armsOf(work) {
         },
       ]
     : [];
+  if (work.work === 'decode attention') {
+    const read = () => own.memory({ kind: 'read' });
+    const arm = { name: 'read', rate: async () => (await read()).rate, kernels: async () => [(await read()).variant] };
+    return [...ours, arm];
+  }
   if (!pytorch) return ours;
   const theirs = (name, request) => ({
     name,

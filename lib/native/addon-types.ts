@@ -691,7 +691,7 @@ export interface DecodeAttentionRequest {
   /** Context length of each sequence in tokens. */
   context: number;
   heads: number;
-  /** Number of KV heads; at most eight query heads may share one. */
+  /** Number of KV heads; at most eight query heads may split one. */
   kvHeads: number;
   /** Head dimension: 64 or 128. */
   dimension: number;
@@ -707,7 +707,7 @@ export interface DecodeAttentionRequest {
 export interface DecodeAttentionRate {
   /** Size of the keys and values that a launch reads, in bytes. */
   bytes: number;
-  /** Number of parts into which a context is split. */
+  /** Number of equal parts into which the pages of all sequences are split. */
   splits: number;
   /** Time per launch in each batch. */
   launchNs: number[];

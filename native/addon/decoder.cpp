@@ -91,7 +91,7 @@ struct Fields<DecodeAttentionRequest> : FieldsOf<DecodeAttentionRequest> {
     visit(GVB_FIELD(batch).above_zero().says("Number of sequences."));
     visit(GVB_FIELD(context).above_zero().says("Context length of each sequence in tokens."));
     visit(GVB_FIELD(heads).above_zero());
-    visit(GVB_FIELD(kv_heads).above_zero().says("Number of KV heads; at most eight query heads may share one."));
+    visit(GVB_FIELD(kv_heads).above_zero().says("Number of KV heads; at most eight query heads may split one."));
     visit(GVB_FIELD(dimension).above_zero().says("Head dimension: 64 or 128."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(batches).above_zero().says("Number of timed batches of launches."));
@@ -106,7 +106,7 @@ struct Fields<DecodeAttentionRate> : FieldsOf<DecodeAttentionRate> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(bytes).says("Size of the keys and values that a launch reads, in bytes."));
-    visit(GVB_FIELD(splits).says("Number of parts into which a context is split."));
+    visit(GVB_FIELD(splits).says("Number of equal parts into which the pages of all sequences are split."));
     visit(GVB_FIELD(launch_ns).as_array().says("Time per launch in each batch."));
     visit(GVB_FIELD(reference_error).says("Largest error of sampled heads, against double precision."));
   }

@@ -17,8 +17,8 @@ __device__ __forceinline__ unsigned char* dynamic_shared() {
   return gvb_dynamic_shared;
 }
 
-// The same as an array declared in the kernel. If a function returns it, nvcc 13.0 uses other addresses: an H200 computed
-// 42.9 TFLOPS in place of 46.8 by an earlier gvb_gemm_f32.
+// The same as an array declared in the kernel. If a function returns it, nvcc 13.0 uses other addresses: an H200
+// computed 42.9 TFLOPS in place of 46.8 by an earlier gvb_gemm_f32.
 #define GVB_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 
 __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
@@ -46,6 +46,28 @@ __device__ __forceinline__ uint4 load_once_16(const uint4* from) {
                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                : "l"(from));
   return value;
+}
+
+// Loads 16 bytes of global memory that an earlier grid may have written and that are not read again: as L2 has them,
+// and, from sm_90 on, without a place in L1, which is measurably faster there.
+__device__ __forceinline__ uint4 load_current_once_16(const uint4* from) {
+#if __CUDA_ARCH__ >= 900
+  uint4 value;
+  asm volatile("ld.relaxed.gpu.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(from));
+  return value;
+#else
+  return __ldcg(from);
+#endif
+}
+
+// Adds to a number of global memory and returns what it was, in order with what the block wrote before a barrier and
+// reads after the next one: other blocks that add later then see those writes.
+__device__ __forceinline__ unsigned add_ordered(unsigned* number, unsigned value) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(number), "r"(value) : "memory");
+  return before;
 }
 
 // Prefetches 128 bytes of global memory into L2.

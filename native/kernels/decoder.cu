@@ -170,6 +170,11 @@ __device__ __forceinline__ uint4 load_words(const uint16_t* from) {
   return __ldcg(reinterpret_cast<const uint4*>(from));
 }
 
+// The same for keys and values of the cache, which are read once.
+__device__ __forceinline__ uint4 load_cached(const uint16_t* from) {
+  return load_current_once_16(reinterpret_cast<const uint4*>(from));
+}
+
 template <unsigned D>
 struct PageOfKeys {
   uint4 words[2][D / 32];  // of token lane / 4 and the token 8 later
@@ -187,7 +192,7 @@ __device__ __forceinline__ void load_keys(PageOfKeys<D>& keys, const uint16_t* p
   for (unsigned half = 0; half < 2; ++half)
 #pragma unroll
     for (unsigned j = 0; j < D / 32; ++j)
-      keys.words[half][j] = load_words(page + (half * 8 + lane / 4) * D + j * 32 + lane % 4 * 8);
+      keys.words[half][j] = load_cached(page + (half * 8 + lane / 4) * D + j * 32 + lane % 4 * 8);
 }
 
 template <unsigned D>
@@ -196,7 +201,7 @@ __device__ __forceinline__ void load_values(PageOfValues<D>& values, const uint1
   for (unsigned i = 0; i < 4; ++i)
 #pragma unroll
     for (unsigned j = 0; j < D / 64; ++j)
-      values.words[i][j] = load_words(page + (i / 2 * 8 + lane % 4 * 2 + i % 2) * D + j * 64 + lane / 4 * 8);
+      values.words[i][j] = load_cached(page + (i / 2 * 8 + lane % 4 * 2 + i % 2) * D + j * 64 + lane / 4 * 8);
 }
 
 // Clears what lies after the sequence's end: it was never written, and even a weight of 0 does not cancel a NaN.
@@ -233,23 +238,6 @@ __device__ __forceinline__ void turn_eight(uint4& first, uint4& second, const fl
   turn_two(first.w, second.w, angles + 6);
 }
 
-// { cosine, sine } of the dimensions that a lane holds of a query or key.
-template <unsigned D>
-struct Angles {
-  float2 of[D / 64][8];
-
-  __device__ __forceinline__ void load(const float2* angles, unsigned lane) {
-#pragma unroll
-    for (unsigned j = 0; j < D / 64; ++j)
-#pragma unroll
-      for (unsigned i = 0; i < 8; i += 2) {
-        const float4 two = *reinterpret_cast<const float4*>(angles + j * 32 + lane % 4 * 8 + i);
-        of[j][i] = {two.x, two.y};
-        of[j][i + 1] = {two.z, two.w};
-      }
-  }
-};
-
 // One warp's state for the query heads of one KV head: the softmax so far, in powers of two. The lane's head is lane /
 // 4, except in the sums, where dimensions are rows and heads columns of the tile: a tile has dimensions d and d + 1 of
 // heads 2t and 2t + 1, where t = lane % 4, as { d of 2t, d of 2t + 1, d + 1 of 2t, d + 1 of 2t + 1 }; for d see
@@ -271,9 +259,8 @@ struct Attending {
     weight = 0;
   }
 
-  // `rotates`: by the angles; otherwise the query is already rotated.
-  __device__ __forceinline__ void load_query(const uint16_t* head, const Angles<D>& angles, bool rotates, bool isUsed,
-                                             unsigned lane) {
+  // `angles`: to rotate it by; nullptr if it is rotated.
+  __device__ __forceinline__ void load_query(const uint16_t* head, const float2* angles, bool isUsed, unsigned lane) {
 #pragma unroll
     for (unsigned j = 0; j < D / 64; ++j) {
       const unsigned d = j * 32 + lane % 4 * 8;
@@ -281,7 +268,7 @@ struct Attending {
       if (isUsed) {
         first = load_words(head + d);
         second = load_words(head + D / 2 + d);
-        if (rotates) turn_eight(first, second, angles.of[j]);
+        if (angles != nullptr) turn_eight(first, second, angles + d);
       }
       set_query(j, first);
       set_query(j + D / 64, second);
@@ -367,7 +354,7 @@ struct AttentionParameters {
   float* partial;
   unsigned* arrived;
   uint16_t* out;
-  unsigned heads, kvHeads, pagesPerSequence;
+  unsigned heads, kvHeads, pagesPerSequence, rows;
   float scale;
 };
 
@@ -376,10 +363,10 @@ struct AttentionParameters {
 constexpr unsigned kAhead = 4;
 
 // Puts the newest token's rotated key and its value, from a product's result, into the page of the warp that attends to
-// it, and into the cache for later steps. `place`: the page's in the cache; `angles_of`: the lane's for part j.
-template <unsigned D, class AnglesOf>
+// it, and into the cache for later steps. `place`: the page's in the cache.
+template <unsigned D>
 __device__ __forceinline__ void append(const AttentionParameters& p, const uint16_t* key, unsigned token, size_t place,
-                                       const AnglesOf& angles_of, unsigned lane, PageOfKeys<D>& keys,
+                                       const float2* angles, unsigned lane, PageOfKeys<D>& keys,
                                        PageOfValues<D>& values) {
   const uint16_t* value = key + static_cast<size_t>(p.kvHeads) * D;
   const size_t at = place + token * D;
@@ -399,7 +386,7 @@ __device__ __forceinline__ void append(const AttentionParameters& p, const uint1
       for (unsigned j = 0; j < D / 64; ++j) {
         const unsigned d = j * 32 + lane % 4 * 8;
         uint4 first = load_words(key + d), second = load_words(key + D / 2 + d);
-        turn_eight(first, second, angles_of(j));
+        turn_eight(first, second, angles + d);
         keys.words[half][j] = first;
         keys.words[half][j + D / 64] = second;
         *reinterpret_cast<uint4*>(p.keyPages + at + d) = first;
@@ -408,38 +395,46 @@ __device__ __forceinline__ void append(const AttentionParameters& p, const uint1
   __syncwarp();
 }
 
-// True for the last block of a row and KV head to arrive: it can then read all parts of the context. `last`: in shared
-// memory.
-__device__ __forceinline__ bool is_last_part(unsigned* arrived, volatile unsigned* last) {
-  __threadfence();
+constexpr unsigned kHeadsAtOnce = 4;  // that a block's warps add up
+
+// What a block's warps tell each other. Between two writes of the same place, all have passed a barrier after its last
+// read.
+template <unsigned D>
+struct Exchange {
+  float sums[kHeadsAtOnce][kAttentionWarps][D];
+  float2 bounds[kAttentionWarps][kMostGroup];  // largest score, and sum of weights
+  unsigned isLast;
+};
+
+// True for the last of `parts` blocks of a row and KV head to arrive: it can then read all parts of the context.
+__device__ __forceinline__ bool is_last_part(unsigned* arrived, unsigned parts, unsigned& isLast) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    *last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-    if (*last != 0) *arrived = 0;
+    isLast = add_ordered(arrived, 1) == parts - 1 ? 1 : 0;
+    if (isLast != 0) *arrived = 0;
   }
   __syncthreads();
-  __threadfence();
-  return *last != 0;
+  return isLast != 0;
 }
 
-// out = sums / weights over all parts of the context, for `group` adjacent heads. Loads of several parts do not wait
-// for each other.
+// out = sums / weights over `count` parts of the context, for `group` adjacent heads, `stride` numbers apart. Loads of
+// several parts do not wait for each other.
 template <unsigned D>
-__device__ __forceinline__ void merge_parts(const float* partial, uint16_t* out, unsigned group) {
+__device__ __forceinline__ void merge_parts(const float* partial, size_t stride, unsigned count, uint16_t* out,
+                                            unsigned group) {
   constexpr unsigned kAtOnce = 12;
-  const unsigned splits = gridDim.x;
   for (unsigned i = threadIdx.x; i < group * D / 4; i += blockDim.x) {
-    const float* parts = partial + static_cast<size_t>(i / (D / 4)) * splits * (D + kAhead);
+    const float* parts = partial + i / (D / 4) * stride;
     const unsigned d = i % (D / 4) * 4;
     float most = kMinusInfinity, weight = 0, x = 0, y = 0, z = 0, w = 0;
-    for (unsigned begin = 0; begin < splits; begin += kAtOnce) {
+    for (unsigned begin = 0; begin < count; begin += kAtOnce) {
       float2 ahead[kAtOnce];
       float4 sums[kAtOnce];
 #pragma unroll
       for (unsigned j = 0; j < kAtOnce; ++j) {
         ahead[j] = {kMinusInfinity, 0};
         sums[j] = {0, 0, 0, 0};
-        if (begin + j >= splits) continue;
+        if (begin + j >= count) continue;
         const float* part = parts + (begin + j) * (D + kAhead);
         ahead[j] = __ldcg(reinterpret_cast<const float2*>(part));
         sums[j] = __ldcg(reinterpret_cast<const float4*>(part + kAhead + d));
@@ -469,174 +464,216 @@ __device__ __forceinline__ void merge_parts(const float* partial, uint16_t* out,
   }
 }
 
-struct Part {
-  unsigned begin, end;  // in pages
+// Equal parts of the pages of all rows, one row after the other; none of them is empty.
+struct Splits {
+  unsigned used, count;  // pages of a row, and splits
+  unsigned long long total;
+
+  __device__ __forceinline__ Splits(unsigned tokens, unsigned rows)
+      : used((tokens + kPageTokens - 1) / kPageTokens), total(static_cast<unsigned long long>(rows) * used) {
+    count = static_cast<unsigned>(total < gridDim.y ? total : gridDim.y);
+  }
+
+  // Splits that do not exist begin where all pages end.
+  __device__ __forceinline__ unsigned begin_of(unsigned split) const {
+    return static_cast<unsigned>(min(split, count) * total / count);
+  }
+
+  __device__ __forceinline__ unsigned of_page(unsigned page) const {
+    return static_cast<unsigned>(((page + 1ull) * count - 1) / total);
+  }
 };
 
-__device__ __forceinline__ Part part_of(unsigned tokens) {
-  const unsigned used = (tokens + kPageTokens - 1) / kPageTokens, each = (used + gridDim.x - 1) / gridDim.x;
-  return {blockIdx.x * each, min(blockIdx.x * each + each, used)};
-}
+// Numbers of pages, which are counted over all rows and asked for in ascending order; divides only at a row's begin.
+struct PageNumbers {
+  const unsigned* numbers;
+  unsigned rowEnd = 0;
+
+  __device__ __forceinline__ unsigned of(unsigned page, const AttentionParameters& p, unsigned used) {
+    if (page >= rowEnd) {
+      const unsigned row = page / used;
+      numbers = p.pages + static_cast<size_t>(row) * (p.pagesPerSequence - used);
+      rowEnd = (row + 1) * used;
+    }
+    return numbers[page];
+  }
+};
 
 // More would be evicted from the L2 cache before it is used, and be read twice.
 constexpr unsigned long long kMostPrefetched = 16ull << 20;
 
-// Prefetches into L2 what this block will read after its warps' first pages, while the previous grid still runs.
+// Prefetches into L2 what a warp will read after its first page, while the previous grid still runs.
 template <unsigned D>
-__device__ __forceinline__ void prefetch_part(const AttentionParameters& p, const unsigned* pages, size_t inPage,
-                                              unsigned length) {
+__device__ __forceinline__ void prefetch_pages(const AttentionParameters& p, PageNumbers numbers, const Splits& splits,
+                                               unsigned page, unsigned end) {
   constexpr unsigned kLine = 128, kLinesOfPage = kPageTokens * D * 2 / kLine;
   const unsigned lane = threadIdx.x % kWarp;
-  const unsigned long long tokens = static_cast<unsigned long long>(length) * gridDim.y * gridDim.z;
-  if (tokens * D * 2 * 2 > kMostPrefetched || lane >= kLinesOfPage) return;
-  const Part part = part_of(length);
-  for (unsigned at = part.begin + kAttentionWarps + threadIdx.x / kWarp; at < part.end; at += kAttentionWarps) {
-    const size_t place = pages[at] * (static_cast<size_t>(p.kvHeads) * kPageTokens * D) + inPage;
+  const unsigned long long pages = splits.total * p.kvHeads;
+  if (pages * (kPageTokens * D * 2 * 2) > kMostPrefetched || lane >= kLinesOfPage) return;
+  for (; page < end; page += kAttentionWarps) {
+    const size_t place =
+        (static_cast<size_t>(numbers.of(page, p, splits.used)) * p.kvHeads + blockIdx.x) * (kPageTokens * D);
     prefetch_line(p.keyPages + place + lane * (kLine / 2));
     prefetch_line(p.valuePages + place + lane * (kLine / 2));
   }
 }
 
-// Stores the block's part of the context, in a fixed order of its warps: { largest score, sum of weights, gap, D sums
-// of weighted values } of each head, `stride` numbers apart. One head at a time, so that little shared memory is
-// needed: this kernel's blocks should fit beside the products' (kernels/decode_product_shape.h). `exchange`:
-// kAttentionWarps * D numbers in shared memory.
+// Stores the block's part of a row, in a fixed order of its warps: of each head, `stride` numbers apart, { largest
+// score, sum of weights, gap, D sums of weighted values }, or the result, if `out` is given because the part is the
+// whole context.
 template <unsigned D>
-__device__ __forceinline__ void store_part(Attending<D>& state, float* exchange, float* partial, size_t stride,
-                                           unsigned group) {
+__device__ __forceinline__ void store_part(Attending<D>& state, Exchange<D>& exchange, float* partial, size_t stride,
+                                           uint16_t* out, unsigned group) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  const auto bounds = [&](unsigned of, unsigned head) { return exchange + (of * kMostGroup + head) * 2; };
-  if (lane % 4 == 0) {
-    bounds(warp, lane / 4)[0] = state.largest;
-    bounds(warp, lane / 4)[1] = state.weight;
-  }
+  if (lane % 4 == 0) exchange.bounds[warp][lane / 4] = {state.largest, state.weight};
   __syncthreads();
   const auto most_of = [&](unsigned head) {
     float most = kMinusInfinity;
-    for (unsigned w = 0; w < kAttentionWarps; ++w) most = fmaxf(most, bounds(w, head)[0]);
+    for (unsigned w = 0; w < kAttentionWarps; ++w) most = fmaxf(most, exchange.bounds[w][head].x);
     return most;
   };
   const auto factor_of = [&](unsigned of, unsigned head, float most) {
-    return bounds(of, head)[1] == 0 ? 0 : power_of_two(bounds(of, head)[0] - most);
+    const float2 its = exchange.bounds[of][head];
+    return its.y == 0 ? 0 : power_of_two(its.x - most);
+  };
+  const auto weight_of = [&](unsigned head, float most) {
+    float weight = 0;
+    for (unsigned w = 0; w < kAttentionWarps; ++w) weight += factor_of(w, head, most) * exchange.bounds[w][head].y;
+    return weight;
+  };
+  const auto scale_of = [&](unsigned head) {
+    const float most = most_of(head), factor = factor_of(warp, head, most);
+    return out == nullptr ? factor : factor / weight_of(head, most);
   };
   const unsigned even = lane % 4 * 2;
-  state.scale_sums(factor_of(warp, even, most_of(even)), factor_of(warp, even + 1, most_of(even + 1)));
-  if (threadIdx.x < group) {
+  state.scale_sums(scale_of(even), scale_of(even + 1));
+  if (out == nullptr && threadIdx.x < group) {
     const float most = most_of(threadIdx.x);
-    float weight = 0;
-    for (unsigned w = 0; w < kAttentionWarps; ++w)
-      weight += factor_of(w, threadIdx.x, most) * bounds(w, threadIdx.x)[1];
-    *reinterpret_cast<float2*>(partial + threadIdx.x * stride) = {most, weight};
+    *reinterpret_cast<float2*>(partial + threadIdx.x * stride) = {most, weight_of(threadIdx.x, most)};
   }
-  for (unsigned head = 0; head < group; ++head) {
-    __syncthreads();
-    if (lane % 4 == head / 2)
+  for (unsigned first = 0; first < group; first += kHeadsAtOnce) {
+    if (first > 0) __syncthreads();
+    if (even / kHeadsAtOnce == first / kHeadsAtOnce)
 #pragma unroll
       for (unsigned i = 0; i < D / 16; ++i) {
-        float* to = exchange + warp * D + state.dimension_of(i, lane);
-        to[0] = head % 2 == 0 ? state.sums[i][0] : state.sums[i][1];
-        to[1] = head % 2 == 0 ? state.sums[i][2] : state.sums[i][3];
+        const unsigned d = state.dimension_of(i, lane);
+        *reinterpret_cast<float2*>(&exchange.sums[even - first][warp][d]) = {state.sums[i][0], state.sums[i][2]};
+        *reinterpret_cast<float2*>(&exchange.sums[even - first + 1][warp][d]) = {state.sums[i][1], state.sums[i][3]};
       }
     __syncthreads();
-    for (unsigned d = threadIdx.x; d < D; d += blockDim.x) {
-      float sum = 0;
-      for (unsigned w = 0; w < kAttentionWarps; ++w) sum += exchange[w * D + d];
-      partial[head * stride + kAhead + d] = sum;
+    for (unsigned i = threadIdx.x; i < min(kHeadsAtOnce, group - first) * D / 4; i += blockDim.x) {
+      const unsigned head = i / (D / 4), d = i % (D / 4) * 4;
+      float4 sum = {0, 0, 0, 0};
+      for (unsigned w = 0; w < kAttentionWarps; ++w) {
+        const float4 its = *reinterpret_cast<const float4*>(&exchange.sums[head][w][d]);
+        sum = {sum.x + its.x, sum.y + its.y, sum.z + its.z, sum.w + its.w};
+      }
+      if (out == nullptr)
+        *reinterpret_cast<float4*>(partial + (first + head) * stride + kAhead + d) = sum;
+      else
+        *reinterpret_cast<uint2*>(out + (first + head) * D + d) = {pack<F16>(sum.x, sum.y), pack<F16>(sum.z, sum.w)};
     }
   }
 }
 
-// Block (split, KV head, row) attends to its part of the context; partial[row][head][split] is what store_part stores.
-// A part without tokens has weights of 0. The last block of a row and KV head combines them into out[row][head].
+// Block (KV head, split) attends to its split of the pages of all rows. Blocks of all KV heads walk through the same
+// pages at the same time, so that DRAM is read where it has just been read: the heads of a page are beside each other.
+// partial[row][head][part] is what store_part stores of a row that has several splits; the last block of such a row and
+// KV head combines them into out[row][head].
 //
 // Only q and qkv are awaited. The position and the keys and values of older tokens were written by earlier steps and
 // the prompt: the host submits a step after it has seen the previous one's token, and a token is published by the last
 // kernel of its step, after all others have ended.
 template <unsigned D>
 __device__ __forceinline__ void attend(AttentionParameters p) {
-  __shared__ float exchange[kAttentionWarps * D];
+  __shared__ __align__(16) Exchange<D> exchange;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  const unsigned split = blockIdx.x, splits = gridDim.x, kvHead = blockIdx.y, row = blockIdx.z;
-  const unsigned group = p.heads / p.kvHeads;
-  const unsigned* pages = p.pages + static_cast<size_t>(row) * p.pagesPerSequence;
-  const size_t pageValues = static_cast<size_t>(p.kvHeads) * kPageTokens * D;
-  const size_t inPage = static_cast<size_t>(kvHead) * kPageTokens * D;
+  const unsigned kvHead = blockIdx.x, split = blockIdx.y, group = p.heads / p.kvHeads;
   const bool appends = p.qkv != nullptr;
   begin_next_grid();
-  const unsigned position = __ldcg(p.position), length = position + 1, newest = position / kPageTokens;
-  const Part part = part_of(length);
-  const unsigned end = part.end;
-  Angles<D> angles;
-  if (appends) angles.load(p.angles + static_cast<size_t>(position) * (D / 2), lane);
+  const unsigned position = __ldcg(p.position), length = position + 1;
+  const Splits splits(length, p.rows);
+  const unsigned begin = splits.begin_of(split), end = splits.begin_of(split + 1);
+  const float2* angles = appends ? p.angles + static_cast<size_t>(position) * (D / 2) : nullptr;
   PageOfKeys<D> keys;
   PageOfValues<D> values;
-  unsigned at = part.begin + warp;
+  PageNumbers numbers;
+  unsigned at = begin + warp, next = 0;  // this page's index and the next one's number
   size_t place = 0;
-  const auto find = [&] { place = pages[at] * pageValues + inPage; };
-  if (at < end) {
-    find();
+  const auto load = [&](unsigned number) {
+    place = (static_cast<size_t>(number) * p.kvHeads + kvHead) * (kPageTokens * D);
     load_keys<D>(keys, p.keyPages + place, lane);
-    load_values<D>(values, p.valuePages + place, lane);
-  }
-  prefetch_part<D>(p, pages, inPage, length);
-  Attending<D> state;
-  state.clear();
-  wait_for_previous_grid();
-
-  const size_t firstHead = static_cast<size_t>(row) * p.heads + kvHead * group;
-  const uint16_t* fromProduct = p.qkv + static_cast<size_t>(row) * (p.heads + 2 * p.kvHeads) * D;
-  const uint16_t* queries = appends ? fromProduct + static_cast<size_t>(kvHead) * group * D : p.q + firstHead * D;
-  state.load_query(queries + lane / 4 * D, angles, appends, lane / 4 < group, lane);
-  const auto append_newest = [&](const auto& angles_of) {
-    append<D>(p, fromProduct + static_cast<size_t>(p.heads + kvHead) * D, position % kPageTokens, place, angles_of,
-              lane, keys, values);
   };
-  if (appends && at == newest && at < end) append_newest([&](unsigned j) { return angles.of[j]; });
-  // Loads the next page's keys while this one's values are added.
-  for (bool isFirst = true; at < end; isFirst = false) {
-    if (!isFirst) {
-      load_values<D>(values, p.valuePages + place, lane);
-      // Loads the angles again: to keep them during the loop takes too many registers.
-      if (appends && at == newest)
-        append_newest(
-            [&](unsigned j) { return p.angles + static_cast<size_t>(position) * (D / 2) + j * 32 + lane % 4 * 8; });
-    }
-    const PageOfKeys<D> here = keys;
-    const unsigned tokens = min(length - at * kPageTokens, kPageTokens);
-    at += kAttentionWarps;
-    if (at < end) {
-      find();
-      load_keys<D>(keys, p.keyPages + place, lane);
-    }
-    if (tokens < kPageTokens) clear_values<D>(values, tokens, lane);
-    state.page(here, values, tokens, p.scale, lane);
+  const auto find_next = [&] {
+    if (at + kAttentionWarps < end) next = numbers.of(at + kAttentionWarps, p, splits.used);
+  };
+  if (at < end) {
+    load(numbers.of(at, p, splits.used));
+    load_values<D>(values, p.valuePages + place, lane);
+    prefetch_pages<D>(p, numbers, splits, at + kAttentionWarps, end);
+    find_next();
   }
-  state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 1);
-  state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 2);
-  store_part<D>(state, exchange, p.partial + (firstHead * splits + split) * (D + kAhead),
-                static_cast<size_t>(splits) * (D + kAhead), group);
-  if (!is_last_part(p.arrived + static_cast<size_t>(row) * p.kvHeads + kvHead,
-                    reinterpret_cast<unsigned*>(exchange)))
-    return;
-  merge_parts<D>(p.partial + firstHead * splits * (D + kAhead), p.out + firstHead * D, group);
+  wait_for_previous_grid();
+  if (begin == end) return;
+
+  const unsigned firstRow = begin / splits.used, lastRow = (end - 1) / splits.used;
+  bool isFirst = true;
+  // Rows have at most so many parts.
+  const size_t stride = static_cast<size_t>((gridDim.y + p.rows - 1) / p.rows + 1) * (D + kAhead);
+  for (unsigned row = firstRow; row <= lastRow; ++row) {
+    const unsigned rowBegin = row * splits.used, newest = rowBegin + splits.used - 1, rowEnd = min(end, newest + 1);
+    const size_t firstHead = static_cast<size_t>(row) * p.heads + kvHead * group;
+    const uint16_t* fromProduct = p.qkv + static_cast<size_t>(row) * (p.heads + 2 * p.kvHeads) * D;
+    const uint16_t* queries = appends ? fromProduct + static_cast<size_t>(kvHead) * group * D : p.q + firstHead * D;
+    Attending<D> state;
+    state.clear();
+    state.load_query(queries + lane / 4 * D, angles, lane / 4 < group, lane);
+    // Loads the next page's keys while this one's values are added, also across rows.
+    for (; at < rowEnd; isFirst = false) {
+      if (!isFirst) load_values<D>(values, p.valuePages + place, lane);
+      if (appends && at == newest)
+        append<D>(p, fromProduct + static_cast<size_t>(p.heads + kvHead) * D, position % kPageTokens, place, angles,
+                  lane, keys, values);
+      const PageOfKeys<D> here = keys;
+      const unsigned tokens = min(length - (at - rowBegin) * kPageTokens, kPageTokens);
+      at += kAttentionWarps;
+      if (at < end) {
+        load(next);
+        find_next();
+      }
+      if (tokens < kPageTokens) clear_values<D>(values, tokens, lane);
+      state.page(here, values, tokens, p.scale, lane);
+    }
+    state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 1);
+    state.weight += __shfl_xor_sync(0xffffffffu, state.weight, 2);
+    const unsigned firstSplit = splits.of_page(rowBegin), parts = splits.of_page(newest) - firstSplit + 1;
+    float* partial = p.partial + firstHead * stride;
+    uint16_t* out = p.out + firstHead * D;
+    store_part<D>(state, exchange, partial + (split - firstSplit) * (D + kAhead), stride, parts == 1 ? out : nullptr,
+                  group);
+    if (parts > 1 && is_last_part(p.arrived + static_cast<size_t>(row) * p.kvHeads + kvHead, parts, exchange.isLast))
+      merge_parts<D>(partial, stride, parts, out, group);
+  }
 }
 
 }  // namespace gvb_decoder
 
-#define GVB_DECODE_ATTENTION(D)                                                                               \
-  extern "C" __global__ void __launch_bounds__(kAttentionWarps* kWarp) gvb_decoder_attention_##D(             \
+#define GVB_DECODE_ATTENTION(D, ...)                                                                          \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__) gvb_decoder_attention_##D(                        \
       const uint16_t* q, const uint16_t* qkv, const float2* angles, uint16_t* keyPages, uint16_t* valuePages, \
       const unsigned* pages, const unsigned* position, float* partial, unsigned* arrived, uint16_t* out,      \
-      unsigned heads, unsigned kvHeads, unsigned pagesPerSequence, float scale) {                             \
+      unsigned heads, unsigned kvHeads, unsigned pagesPerSequence, unsigned rows, float scale) {              \
     attend<D>({q, qkv, angles, keyPages, valuePages, pages, position, partial, arrived, out, heads, kvHeads,  \
-               pagesPerSequence, scale});                                                                     \
+               pagesPerSequence, rows, scale});                                                               \
   }
 // One token of each sequence, all at the same position. Either q holds the queries, and the cache the newest keys and
 // values; or qkv holds all three as a product left them with angles[position][D / 2] = { cosine, sine }, and the kernel
 // rotates the queries and keys and stores the newest keys and values in the cache. scale: factor of the scores, times
 // the binary logarithm of e. arrived[row][KV head] is 0 between launches.
-GVB_DECODE_ATTENTION(64)
-GVB_DECODE_ATTENTION(128)
+// The host makes as many splits as fit at once: three blocks a multiprocessor with 64, two with 128, for which ptxas
+// needs fewer registers if that is not asked for.
+GVB_DECODE_ATTENTION(64, kAttentionWarps* kWarp, 3)
+GVB_DECODE_ATTENTION(128, kAttentionWarps* kWarp)
 
 // out[row] = silu(gate[row]) · up[row], where gateUp[row] holds both. width is even.
 extern "C" __global__ void __launch_bounds__(256)

@@ -73,6 +73,9 @@ struct Cache {
 
 struct AttentionCase {
   unsigned dimension, heads, kv_heads, rows, splits, position;
+
+  // The most parts that a row has.
+  unsigned parts() const { return (splits + rows - 1) / rows + 1; }
 };
 
 // { cosine, sine } for each position up to `last` and each pair of dimensions.
@@ -92,7 +95,7 @@ struct Attention {
         cache(of.kv_heads, of.dimension, of.rows, of.position / kPageTokens + 2),
         q(normal_halves(size_t{of.rows} * of.heads * of.dimension, 13)),
         out(q.size(), kNanHalf),
-        partial(size_t{of.rows} * of.heads * of.splits * (of.dimension + kAhead), std::nanf("")),
+        partial(size_t{of.rows} * of.heads * of.parts() * (of.dimension + kAhead), std::nanf("")),
         arrived(size_t{of.rows} * of.kv_heads) {
     cache.fill(of.position + (appends ? 0 : 1));
   }
@@ -100,10 +103,10 @@ struct Attention {
   void run_kernel(const uint16_t* qkv, const float2* angles, uint64_t seed) {
     const auto scale = static_cast<float>(1.4426950408889634 / std::sqrt(of.dimension));
     const auto kernel = of.dimension == 64 ? gvb_decoder_attention_64 : gvb_decoder_attention_128;
-    run({{of.splits, of.kv_heads, of.rows}, {128, 1, 1}, 0, 1, seed}, [&] {
+    run({{of.kv_heads, of.splits, 1}, {128, 1, 1}, 0, 1, seed}, [&] {
       kernel(qkv == nullptr ? q.data() : nullptr, qkv, angles, cache.keys.data(), cache.values.data(),
              cache.pages.data(), &of.position, partial.data(), arrived.data(), out.data(), of.heads, of.kv_heads,
-             cache.pages_each, scale);
+             cache.pages_each, of.rows, scale);
     });
     for (const unsigned left : arrived) CHECK_EQUAL(left, 0u);
   }
@@ -156,12 +159,15 @@ void test_appending_attention(const AttentionCase& of) {
 
 void test_attentions() {
   test_attention({128, 4, 1, 1, 1, 0});    // one token
-  test_attention({128, 8, 2, 2, 3, 150});  // more pages than warps, a partial last page, several sequences
-  test_attention({64, 8, 1, 2, 2, 95});    // eight heads share a KV head; the last page is full
-  test_attention({64, 2, 2, 3, 8, 36});    // more splits than pages; no shared heads
+  test_attention({128, 8, 2, 2, 6, 150});  // several parts a row, a partial last page
+  test_attention({128, 8, 2, 3, 5, 500});  // splits end within rows and with them
+  test_attention({64, 8, 2, 5, 2, 95});    // a split has whole rows and parts of others; the last page is full
+  test_attention({64, 8, 1, 2, 4, 95});    // eight heads share a KV head
+  test_attention({64, 2, 2, 3, 24, 36});   // more splits than pages; no shared heads
   test_appending_attention({128, 4, 1, 1, 1, 0});
-  test_appending_attention({128, 8, 2, 2, 3, 144});  // starts a new page
-  test_appending_attention({64, 6, 2, 2, 8, 37});
+  test_appending_attention({128, 8, 2, 2, 6, 144});  // starts a new page
+  test_appending_attention({128, 8, 2, 3, 2, 70});   // a split has the newest tokens of two rows
+  test_appending_attention({64, 6, 2, 2, 16, 37});
   test_appending_attention({128, 8, 2, 1, 1, 130});  // the newest token is not in its warp's first page
   test_appending_attention({64, 4, 1, 1, 15, 239});  // more parts than are merged at once
 }

@@ -92,7 +92,7 @@ const decodeFields = rowOrReason(
   },
   {
     cacheBytes: count('Keys and values that a launch reads (bytes)'),
-    splits: count('Parts into which the context of a sequence is split'),
+    splits: count('Equal parts into which the pages of all sequences are split'),
     batches: count('Batches of launches: the samples'),
     ...decodeRate,
     ci95: interval('GB/s', 'gbPerSecond'),

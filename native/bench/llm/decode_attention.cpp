@@ -29,7 +29,8 @@ class Reading {
         of_(request),
         pages_each_((request.context + kPageTokens - 1) / kPageTokens),
         values_(uint64_t{request.batch} * pages_each_ * kPageTokens * request.kv_heads * request.dimension),
-        splits_(context_splits(session, request.kv_heads * request.batch, pages_each_)),
+        shape_{1, request.heads * request.dimension, request.heads, request.kv_heads, 64, 2},
+        splits_(attention_splits(session, {request.batch, pages_each_, request.kv_heads, request.dimension})),
         page_numbers_(shuffled_pages({uint64_t{request.batch} * pages_each_, request.seed})),
         keys_(make_memory(cuda_, values_ * 2)),
         cache_values_(make_memory(cuda_, values_ * 2)),
@@ -37,7 +38,7 @@ class Reading {
         position_(make_memory(cuda_, sizeof(unsigned))),
         q_(make_memory(cuda_, queries() * 2)),
         out_(make_memory(cuda_, queries() * 2)),
-        partial_(make_memory(cuda_, queries() / request.dimension * splits_ * (request.dimension + kPartAhead) * 4)),
+        partial_(make_memory(cuda_, partial_bytes(shape_, request.batch, splits_))),
         arrived_(make_memory(cuda_, size_t{request.batch} * request.kv_heads * sizeof(unsigned))) {
     fill_normal(session, nullptr, {keys_.get(), values_, Number::kF16, request.seed});
     fill_normal(session, nullptr, {cache_values_.get(), values_, Number::kF16, request.seed + 1});
@@ -53,8 +54,7 @@ class Reading {
 
   DecodeAttentionRate run() {
     LaunchTimer timer(session_);
-    const DecoderShape shape{1, of_.heads * of_.dimension, of_.heads, of_.kv_heads, 64, 2};
-    const DecoderKernels kernels(session_, shape, timer.stream());
+    const DecoderKernels kernels(session_, shape_, timer.stream());
     const CachePages cache{keys_.get(), cache_values_.get(), pages_.get(), pages_each_};
     const auto launch = [&](abi::CUstream) {
       kernels.attend(of_.batch, cache,
@@ -131,6 +131,7 @@ class Reading {
   const DecodeAttentionRequest& of_;
   const unsigned pages_each_;
   const uint64_t values_;
+  const DecoderShape shape_;
   const unsigned splits_;
   const std::vector<unsigned> page_numbers_;
   const DeviceMemory keys_, cache_values_, pages_, position_, q_, out_, partial_, arrived_;

@@ -19,7 +19,7 @@ struct DecodeAttentionRequest {
 
 struct DecodeAttentionRate {
   uint64_t bytes = 0;             // keys and values that a launch reads
-  unsigned splits = 0;            // parts of a context
+  unsigned splits = 0;            // equal parts of all pages
   std::vector<double> launch_ns;  // one per batch
   double reference_error = 0;     // for sampled heads, against double precision
 };

@@ -46,7 +46,7 @@ Decoder::Decoder(DeviceSession& session, const DecoderShape& shape, const Decode
       pages_each_(pages_of(task.prompt + task.output)),
       together_(std::clamp(task.prompt_rows / task.prompt, 1u, task.batch)),
       rows_(std::max(task.batch, together_ * task.prompt)),
-      splits_(context_splits(session, shape.kv_heads * task.batch, pages_each_)),
+      splits_(attention_splits(session, {task.batch, pages_each_, shape.kv_heads, shape.dimension()})),
       stream_(make_stream(cuda_)),
       kernels_(session, shape, stream_.get()),
       weights_(make_memory(cuda_, shape.weight_values() * 2)),
@@ -65,8 +65,7 @@ Decoder::Decoder(DeviceSession& session, const DecoderShape& shape, const Decode
       q_(make_memory(cuda_, size_t{rows_} * shape.hidden * 2)),
       prompt_keys_(make_memory(cuda_, prompt_cache_bytes())),
       prompt_values_(make_memory(cuda_, prompt_cache_bytes())),
-      partial_(make_memory(
-          cuda_, size_t{task.batch} * splits_ * shape.heads * (shape.dimension() + kPartAhead) * sizeof(float))),
+      partial_(make_memory(cuda_, partial_bytes(shape, task.batch, splits_))),
       arrived_(make_memory(cuda_, size_t{task.batch} * shape.kv_heads * sizeof(unsigned))),
       attended_(make_memory(cuda_, size_t{rows_} * shape.hidden * 2)),
       delta_(make_memory(cuda_, size_t{rows_} * shape.hidden * 2)),

@@ -126,8 +126,8 @@ class Decoder {
   const DecoderTask task_;
   const WeightPlaces places_;
   const DecoderScales scales_;
-  // Pages per sequence, prompts that go through the layers together, rows that all buffers have room for, parts of a
-  // context.
+  // Pages per sequence, prompts that go through the layers together, rows that all buffers have room for, and equal
+  // parts of all pages.
   const unsigned pages_each_, together_, rows_, splits_;
   const Stream stream_;
   const DecoderKernels kernels_;

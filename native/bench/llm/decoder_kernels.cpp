@@ -18,11 +18,17 @@ constexpr double kBinaryLogarithmOfE = 1.4426950408889634;
 
 }  // namespace
 
-unsigned context_splits(const DeviceSession& session, unsigned blocks, unsigned pages) {
-  constexpr unsigned kWarps = kAttentionThreads / 32, kBlocksPerMultiprocessor = 2;
+unsigned attention_splits(const DeviceSession& session, const AttendedPages& pages) {
+  constexpr unsigned kWarps = kAttentionThreads / 32;
+  const unsigned together = pages.dimension == 64 ? 3 : 2;  // on a multiprocessor, as in kernels/decoder.cu
   const auto count = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  const unsigned wanted = kBlocksPerMultiprocessor * static_cast<unsigned>(std::max(1, count.value_or(1)));
-  return std::clamp((wanted + blocks - 1) / blocks, 1u, (pages + kWarps - 1) / kWarps);
+  const unsigned blocks = together * static_cast<unsigned>(std::max(1, count.value_or(1)));
+  return std::clamp(blocks / pages.kv_heads, 1u, pages.sequences * ((pages.each + kWarps - 1) / kWarps));
+}
+
+size_t partial_bytes(const DecoderShape& shape, unsigned sequences, unsigned splits) {
+  const unsigned parts = (splits + sequences - 1) / sequences + 1;
+  return size_t{sequences} * parts * shape.heads * (shape.dimension() + kPartAhead) * sizeof(float);
 }
 
 std::vector<unsigned> shuffled_pages(const PageOrder& order) {
@@ -90,8 +96,8 @@ void DecoderKernels::attend(unsigned rows, const CachePages& cache, const Attend
   auto scale = static_cast<float>(kBinaryLogarithmOfE / std::sqrt(1.0 * shape_.dimension()));
   void* parameters[] = {&at.q,        &at.qkv,         &at.angles,          &pages.keys, &pages.values,
                         &pages.pages, &at.position,    &at.partial,         &at.arrived, &at.out,
-                        &shape.heads, &shape.kv_heads, &pages.per_sequence, &scale};
-  launch(attention_, {at.splits, shape_.kv_heads, rows, kAttentionThreads, 0}, parameters);
+                        &shape.heads, &shape.kv_heads, &pages.per_sequence, &rows,       &scale};
+  launch(attention_, {shape_.kv_heads, at.splits, 1, kAttentionThreads, 0}, parameters);
 }
 
 void DecoderKernels::swiglu(unsigned rows, const Swiglu& of) const {

@@ -11,7 +11,7 @@ namespace gvb {
 
 // Must match kernels/decoder.cu.
 constexpr unsigned kPageTokens = 16;  // of the KV cache
-constexpr unsigned kPartAhead = 4;    // numbers before the sums of a part of the context
+constexpr unsigned kPartAhead = 4;    // numbers before the sums of a part of a context
 
 // Maps the rows of a launch to tokens: row r is at positions[r % per_sequence] of sequence first_sequence + r /
 // per_sequence.
@@ -28,8 +28,18 @@ struct CachePages {
   unsigned per_sequence;
 };
 
-// Enough parts of the context to fill the card, but at least one page per warp of a block. `blocks`: per part.
-unsigned context_splits(const DeviceSession& session, unsigned blocks, unsigned pages);
+// What decode attention divides: the pages of all sequences, and the KV heads, each of which reads them.
+struct AttendedPages {
+  unsigned sequences, each, kv_heads, dimension;
+};
+
+// How many equal parts of the pages: a block for each and for each KV head fills the card, but no warp of a block is
+// without a page.
+unsigned attention_splits(const DeviceSession& session, const AttendedPages& pages);
+
+// The numbers that kernels/decoder.cu stores of parts of a context. A sequence has at most one part more than an equal
+// division of the splits gives it.
+size_t partial_bytes(const DecoderShape& shape, unsigned sequences, unsigned splits);
 
 struct PageOrder {
   uint64_t count, seed;

@@ -143,10 +143,9 @@ namespace {
 
 struct PagedAttending {
   uint64_t q, qkv, angles, key_pages, value_pages, pages, position, partial, arrived, out;
-  unsigned heads, kv_heads, pages_per_sequence;
+  unsigned heads, kv_heads, pages_per_sequence, rows;
   float scale;
   unsigned dimension;
-  size_t rows;
 
   size_t place(size_t row, unsigned kv_head, unsigned token) const {
     const size_t page = at<unsigned>(pages)[row * pages_per_sequence + token / kPageTokens];
@@ -206,26 +205,25 @@ Plan plan_attention(const Arguments& arguments, const Geometry& geometry, const 
   PagedAttending of{};
   uint64_t* const pointers[] = {&of.q,     &of.qkv,      &of.angles,  &of.key_pages, &of.value_pages,
                                 &of.pages, &of.position, &of.partial, &of.arrived,   &of.out};
-  unsigned* const numbers[] = {&of.heads, &of.kv_heads, &of.pages_per_sequence};
+  unsigned* const numbers[] = {&of.heads, &of.kv_heads, &of.pages_per_sequence, &of.rows};
   for (size_t i = 0; i < 10; ++i) *pointers[i] = arguments.get<uint64_t>(i);
-  for (size_t i = 0; i < 3; ++i) *numbers[i] = arguments.get<unsigned>(10 + i);
-  of.scale = arguments.get<float>(13);
+  for (size_t i = 0; i < 4; ++i) *numbers[i] = arguments.get<unsigned>(10 + i);
+  of.scale = arguments.get<float>(14);
   of.dimension = dimension;
-  of.rows = geometry.grid[2];
-  const size_t splits = geometry.grid[0], head_bytes = size_t{dimension} * 2;
-  const size_t cache = of.rows * of.pages_per_sequence * kPageTokens * of.kv_heads * head_bytes * 2;
+  const size_t rows = std::max(1u, of.rows), splits = geometry.grid[1], parts = (splits + rows - 1) / rows + 1;
+  const size_t head_bytes = size_t{dimension} * 2;
+  const size_t cache = rows * of.pages_per_sequence * kPageTokens * of.kv_heads * head_bytes * 2;
   const Access access = of.qkv == 0 ? Access::kRead : Access::kBoth;
-  Plan plan =
-      streaming(static_cast<double>(cache), card,
-                {{of.key_pages, cache / 2, 16, access},
-                 {of.value_pages, cache / 2, 16, access},
-                 {of.partial, of.rows * of.heads * splits * (dimension + 4) * sizeof(float), 16, Access::kWrite},
-                 {of.arrived, of.rows * of.kv_heads * sizeof(unsigned), 4, Access::kBoth},
-                 {of.out, of.rows * of.heads * head_bytes, 8, Access::kWrite}});
+  Plan plan = streaming(static_cast<double>(cache), card,
+                        {{of.key_pages, cache / 2, 16, access},
+                         {of.value_pages, cache / 2, 16, access},
+                         {of.partial, rows * of.heads * parts * (dimension + 4) * sizeof(float), 16, Access::kWrite},
+                         {of.arrived, rows * of.kv_heads * sizeof(unsigned), 4, Access::kBoth},
+                         {of.out, rows * of.heads * head_bytes, 8, Access::kWrite}});
   if (of.qkv == 0)
-    plan.touches.push_back({of.q, of.rows * of.heads * head_bytes, 16, Access::kRead});
+    plan.touches.push_back({of.q, rows * of.heads * head_bytes, 16, Access::kRead});
   else
-    plan.touches.push_back({of.qkv, of.rows * (of.heads + 2 * of.kv_heads) * head_bytes, 16, Access::kRead});
+    plan.touches.push_back({of.qkv, rows * (of.heads + 2 * of.kv_heads) * head_bytes, 16, Access::kRead});
   plan.run = [of](const Placement&) { of.run(); };
   return plan;
 }

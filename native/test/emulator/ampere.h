@@ -24,6 +24,10 @@ inline uint4 load_once_16(const uint4* from) {
   return *from;
 }
 
+inline uint4 load_current_once_16(const uint4* from) { return load_once_16(from); }
+
+inline unsigned add_ordered(unsigned* number, unsigned value) { return atomicAdd(number, value); }
+
 // Reads a byte of it, so that the address sanitizer checks the address.
 inline void prefetch_line(const void* line) { static_cast<void>(*static_cast<const volatile unsigned char*>(line)); }
 
