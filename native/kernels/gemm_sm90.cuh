@@ -124,25 +124,28 @@ template <class Output>
 GVB_DEVICE void store_tile(const float (&sums)[kTileColumns / 2], const TensorMap& c, unsigned char* stored,
                            unsigned consumer, const Tiles& tiles) {
   const unsigned thread = threadIdx.x % kWarpgroupThreads, lane = thread % 32, barrier = 1 + consumer;
-  const uint32_t base = shared_address(stored);
   const unsigned row = thread / 32 * 16 + lane % 16;
-  // Waits until the previous tile has been stored from this memory.
-  if (thread == 0) wait_stores_read<0>();
-  sync_barrier(barrier, kWarpgroupThreads);
 #pragma unroll
-  for (unsigned i = 0; i < kTileColumns / 16; ++i) {
-    uint32_t packed[4];
+  for (unsigned box = 0; box < kTileColumns / kBoxColumns; ++box) {
+    unsigned char* place = stored + box % kBoxes * kBoxBytes;
+    // Waits until what was there has been stored.
+    if (thread == 0) wait_stores_read<kBoxes - 1>();
+    sync_barrier(barrier, kWarpgroupThreads);
 #pragma unroll
-    for (unsigned j = 0; j < 4; ++j) packed[j] = pack<Output>(sums[8 * i + 2 * j], sums[8 * i + 2 * j + 1]);
-    store_matrices(base + i / 4 * kBoxBytes + swizzled(row, i % 4 * 2 + lane / 16), packed);
+    for (unsigned i = 0; i < kBoxColumns / 16; ++i) {
+      const unsigned first = box * (kBoxColumns / 2) + 8 * i;
+      uint32_t packed[4];
+#pragma unroll
+      for (unsigned j = 0; j < 4; ++j) packed[j] = pack<Output>(sums[first + 2 * j], sums[first + 2 * j + 1]);
+      store_matrices(shared_address(place) + swizzled(row, i * 2 + lane / 16), packed);
+    }
+    fence_async();
+    sync_barrier(barrier, kWarpgroupThreads);
+    if (thread != 0) continue;
+    store_box(c, place, tiles.column() + static_cast<int>(box * kBoxColumns),
+              tiles.row() + static_cast<int>(consumer * kRowsOfStore));
+    commit_stores();
   }
-  fence_async();
-  sync_barrier(barrier, kWarpgroupThreads);
-  if (thread != 0) return;
-  for (unsigned box = 0; box < kBoxes; ++box)
-    store_box(c, stored + box * kBoxBytes, tiles.column() + static_cast<int>(box * 64),
-              tiles.row() + static_cast<int>(consumer * 64));
-  commit_stores();
 }
 
 template <class Format, class Output>
