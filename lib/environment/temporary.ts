@@ -8,12 +8,18 @@ export function checkTemporary(): void {
   if (!process.env.TMPDIR) return;
   const refused = (why: string) =>
     new UsageError(`Expected TMPDIR to be a folder that can be written but received ${quoted(tmpdir())}: ${why}.`);
-  const found = statSync(tmpdir(), { throwIfNoEntry: false });
-  if (!found) throw refused('it does not exist');
-  if (!found.isDirectory()) throw refused('it is not a folder');
   try {
-    accessSync(tmpdir(), constants.W_OK);
+    if (statSync(tmpdir()).isDirectory()) return accessSync(tmpdir(), constants.W_OK);
   } catch (error) {
-    throw refused((error as Error).message);
+    throw refused(reasons[String((error as NodeJS.ErrnoException).code)] ?? (error as Error).message);
   }
+  throw refused('it is not a folder');
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of its path is not a folder',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ELOOP: 'its path has too many links',
+};

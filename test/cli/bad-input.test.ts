@@ -67,6 +67,7 @@ describe('the environment', () => {
     ['run', '/nonexistent/tmp', 'it does not exist', []],
     ['compare', '/nonexistent/tmp', 'it does not exist', two],
     ['run', file, 'it is not a folder', []],
+    ['run', join(file, 'tmp'), 'a part of its path is not a folder', []],
     ['compare', file, 'it is not a folder', two],
   ] as const)('refuses, in %s, a TMPDIR that is %s', async (name, TMPDIR, why, systems) => {
     const { code, stderr } = await command([name, ...few, ...systems], { TMPDIR });

@@ -415,6 +415,10 @@ describe('exec is refused with exit code 2', () => {
     ],
     [['--timeout', 'x', '--', 'true'], "Expected --timeout to be a number but received 'x'."],
     [['--env', '=x', '--', 'true'], 'a map of variable names'],
+    [
+      ['--env', 'GVB_NOT_SET', '--', 'true'],
+      "Expected --env to name a variable that is set here, or NAME=value, but received 'GVB_NOT_SET'.",
+    ],
     [['--system', 'nativ', '--', 'true'], "Expected a kind of system but received 'nativ': did you mean native?"],
     [
       ['--config', '/no/such.yaml'],

@@ -5,6 +5,7 @@ import { isMap, type RawMap } from '../../config/raw.js';
 import { quoted, UsageError } from '../../errors/usage-error.js';
 import { INTERVAL_LIMITS } from '../../monitor/options.js';
 import type { WorkloadSource } from '../../workloads/workload-type.js';
+import { variableOf } from '../options/env-option.js';
 import { parseNumber, type RawRunOptions } from '../options/options.js';
 
 /** Options of `exec` about what it runs. */
@@ -17,9 +18,10 @@ export interface CommandOptions extends Pick<RawRunOptions, 'warmup' | 'iteratio
 
 /** The command as a workload of a --config file. */
 export function fromCommand(command: readonly string[], { name, env = [] }: CommandOptions): WorkloadSource {
-  const pairs = env.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? [text]);
-  const set = pairs.filter(({ length }) => length === 2);
-  const passed = pairs.filter(({ length }) => length === 1).flat();
+  const variables = env.map(variableOf);
+  const set = variables.filter(({ isOwn }) => !isOwn).map(({ name: key, value }) => [key, value]);
+  // Not with their values, which are not recorded.
+  const passed = variables.filter(({ isOwn }) => isOwn).map(({ name: key }) => key);
   const settings: RawMap = {
     name: name ?? nameOf(command[0] as string),
     argv: [...command],

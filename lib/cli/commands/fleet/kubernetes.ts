@@ -15,9 +15,10 @@ import { commandLine } from '../../../results/text/command-line.js';
 import { plain } from '../../../results/text/plain.js';
 import { isSecret } from '../../../systems/input/spec.js';
 import { inFleet, writeFleet } from '../../files/fleet-folder.js';
+import { variableOf } from '../../options/env-option.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { say } from '../../terminal/talk.js';
-import { newPlan, variableOf } from './new-plan.js';
+import { newPlan } from './new-plan.js';
 import { schedulerOf, sendMissing } from './submit.js';
 
 export interface RawKubernetesOptions {
@@ -167,7 +168,7 @@ function halves(text: string, mark: string): [string, string | undefined] {
 
 /** A manifest is kept, and everybody who may list jobs can read it. */
 function publicVariable(text: string): [string, string] {
-  const [name, value] = variableOf(text);
+  const { name, value } = variableOf(text);
   checked('variable', name, 'the name of --env');
   if (!isSecret(name)) return [name, value];
   throw new UsageError(

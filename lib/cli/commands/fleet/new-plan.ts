@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { toolVersion } from '../../../environment/tool.js';
-import { quoted, UsageError } from '../../../errors/usage-error.js';
+import { UsageError } from '../../../errors/usage-error.js';
 import { type FleetPlan, PLAN_VERSION, planSchema } from '../../../fleet/plan.js';
 import { issueText } from '../../../results/issue-text.js';
 
@@ -29,16 +29,5 @@ export function newPlan(
   if (checked.success) return checked.output;
   throw new UsageError(
     `Expected a command that a node can run but received one of which ${issueText(checked.issues[0])}.`,
-  );
-}
-
-/** A variable of `--env`: NAME=value, or NAME with the value that it has here. */
-export function variableOf(text: string): [string, string] {
-  const [name = '', ...value] = text.split('=');
-  if (value.length > 0) return [name, value.join('=')];
-  const own = process.env[name];
-  if (own !== undefined) return [name, own];
-  throw new UsageError(
-    `Expected --env to name a variable that is set here, or NAME=value, but received ${quoted(text)}.`,
   );
 }

@@ -19,9 +19,10 @@ import { plain } from '../../../results/text/plain.js';
 import { commandLine } from '../../../results/text/command-line.js';
 import { inFleet, writeFleet } from '../../files/fleet-folder.js';
 import { makeDirectory } from '../../files/output.js';
+import { variableOf } from '../../options/env-option.js';
 import { exitCodes } from '../../options/exit-codes.js';
 import { say, warn } from '../../terminal/talk.js';
-import { newPlan, variableOf } from './new-plan.js';
+import { newPlan } from './new-plan.js';
 import { sendMissing } from './submit.js';
 
 export interface RawSlurmOptions {
@@ -99,7 +100,7 @@ function settingsOf(folder: string, { id }: FleetPlan, raw: RawSlurmOptions): Jo
     gres: raw.gres,
     options: Object.fromEntries(given),
     further: raw.sbatchOption ?? [],
-    environment: Object.fromEntries((raw.env ?? []).map(variableOf)),
+    environment: Object.fromEntries((raw.env ?? []).map(variableOf).map(({ name, value }) => [name, value])),
     container: image === undefined ? null : { runtime: raw.containerRuntime, image },
   };
 }
