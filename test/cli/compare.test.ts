@@ -78,7 +78,10 @@ describe('compare', () => {
     const text = 'Stopped after round 1 of 3: nothing is left to compare (fcsp is missing).';
     expect(document.warnings[0]).toContain(text);
     expect(stopped.stderr).toContain(text);
-    expect(stopped.stderr).toMatch(/^Stopped: 2 of 6 rounds are finished\. Continue with: .*--resume/m);
+    const advice = /^Stopped: 2 of 6 rounds are finished\. Continue with: npx gpu-virt-bench (.*)$/m;
+    const advised = advice.exec(stopped.stderr)?.[1]?.split(' ') ?? [];
+    expect(advised.slice(0, 2)).toEqual(['compare', '--resume']);
+    expect(await command(advised, {}, sim)).toMatchObject({ code: 0 });
 
     const all = await compare([...args, '--iterations', '20', '--keep-going']);
     expect(all.code).toBe(0);

@@ -23,5 +23,7 @@ export function interruptedText(
   if (plan.config === undefined) return `${far} There is nothing to continue.`;
   if (secrets.length > 0) return `${far} It cannot be continued: ${secrets.join(', ')} is secret and not recorded.`;
   const options = givenAgain.flatMap((name) => (raw[name] === undefined ? [] : [`--${name}`, raw[name]]));
+  // Without it, a comparison of which nothing is left would stop again.
+  if (stopped !== undefined) options.push('--keep-going');
   return `${far} Continue with: ${resumeCommand(dirname(plan.config), options, command)}`;
 }
