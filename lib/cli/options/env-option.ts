@@ -2,7 +2,7 @@
 import { quoted, UsageError } from '../../errors/usage-error.js';
 
 /** `isOwn`: without a value of its own, so it has the one that it has here. */
-export interface Variable {
+interface Variable {
   name: string;
   value: string;
   isOwn: boolean;
