@@ -400,7 +400,7 @@ constexpr unsigned kHeadsAtOnce = 4;  // that a block's warps add up
 // What a block's warps tell each other. Between two writes of the same place, all have passed a barrier after its last
 // read.
 template <unsigned D>
-struct Exchange {
+struct alignas(16) Exchange {
   float sums[kHeadsAtOnce][kAttentionWarps][D];
   float2 bounds[kAttentionWarps][kMostGroup];  // largest score, and sum of weights
   unsigned isLast;
@@ -586,7 +586,7 @@ __device__ __forceinline__ void store_part(Attending<D>& state, Exchange<D>& exc
 // kernel of its step, after all others have ended.
 template <unsigned D>
 __device__ __forceinline__ void attend(AttentionParameters p) {
-  __shared__ __align__(16) Exchange<D> exchange;
+  __shared__ Exchange<D> exchange;
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const unsigned kvHead = blockIdx.x, split = blockIdx.y, group = p.heads / p.kvHeads;
   const bool appends = p.qkv != nullptr;
