@@ -1,7 +1,8 @@
 // Measures how fast the kernels of LLM-* run on the first visible GPU: matrix products in every number format and
-// attention forward (TFLOPS), decode attention, in turn with a plain read, memory read, written and copied (GB/s). With --pytorch, PyTorch does the same work in
-// turn with them: batches of the same length, each after the same rest, because a GPU at its power cap depends on what
-// it did just before. Prints the median (lowest … highest) over rounds, and the same of the ratio of a round.
+// attention forward (TFLOPS), decode attention, in turn with a plain read, memory read, written and copied (GB/s). With
+// --pytorch, PyTorch does the same work in turn with them: batches of the same length, each after the same rest,
+// because a GPU at its power cap depends on what it did just before. Prints the median (lowest … highest) over rounds,
+// and the same of the ratio of a round.
 // With --as, the kernels are those for a card of that compute capability, which a later GPU runs as well (it needs cc,
 // for as-other-card.c). Beside them run kernels with the same instructions, mma.sync and cp.async: FlashAttention-2's,
 // and cuBLAS's for 8.x (cublaslt.py). Lines below say which.

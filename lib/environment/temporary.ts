@@ -1,6 +1,7 @@
 /** The folder for temporary files. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { reasonOf } from '../errors/unwritable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
 /** Throws UsageError if TMPDIR names a folder that cannot be written; without the variable nothing is checked. */
@@ -11,15 +12,12 @@ export function checkTemporary(): void {
   try {
     if (statSync(tmpdir()).isDirectory()) return accessSync(tmpdir(), constants.W_OK);
   } catch (error) {
-    throw refused(reasons[String((error as NodeJS.ErrnoException).code)] ?? (error as Error).message);
+    throw refused(ofPaths[String((error as NodeJS.ErrnoException).code)] ?? reasonOf(error));
   }
   throw refused('it is not a folder');
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const ofPaths: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'a part of its path is not a folder',
-  EACCES: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ELOOP: 'its path has too many links',
 };
